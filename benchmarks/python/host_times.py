@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """host_times.py PROGRAM.tenon: the host's time for a call from Python, beside CuPy, PyTorch and Triton, in one process.
 
-PROGRAM.tenon is add.mlir of this folder, compiled for the device. Each row is called 200 times back to back, the device is
+PROGRAM.tenon is add.mlir of this folder, compiled for the device. The row of tenon.gpu needs tenon-compile, too. Each row is called 200 times back to back, the device is
 waited for between rounds, and the median of 41 rounds is printed as CSV. Needs a GPU, PyTorch, CuPy and Triton.
 """
 import statistics
@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 
 import tenon
+from tenon import gpu
 
 SOURCE = """
 extern "C" __global__ void __launch_bounds__(128) saxpy(const float *x, float *y, float a, int n) {
@@ -30,6 +31,13 @@ def triton_saxpy(x, y, a, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = i < n
     tl.store(y + i, tl.load(y + i, mask=inside) + a * tl.load(x + i, mask=inside), mask=inside)
+
+
+@gpu.kernel(block=128)
+def gpu_saxpy(x: gpu.In[gpu.f32, "n"], y: gpu.InOut[gpu.f32, "n"], a: gpu.f32, n: gpu.i32):
+    i = gpu.global_id.x
+    if i < n:
+        y[i] += a * x[i]
 
 
 def host_time(call, calls=200, rounds=41):
@@ -60,6 +68,7 @@ def main():
         "tenon kernel, PyTorch tensors: k[8](x, y, a, n)": lambda: bound(x, y, 0.0, n),
         "tenon kernel, PyTorch tensors: k(x, y, a, n, grid=8)": lambda: kernel(x, y, 0.0, n, grid=8),
         "tenon kernel, CuPy arrays: k[8](x, y, a, n)": lambda: bound(cx, cy, 0.0, n),
+        "tenon.gpu kernel, PyTorch tensors: k(x, y, a, n, grid=8)": lambda: gpu_saxpy(x, y, 0.0, n, grid=8),
         "tenon program of one dispatch, PyTorch: add(x, y)": lambda: program.add(x, y),
         "tenon program of one dispatch, PyTorch: add(x, y, out=o)": lambda: program.add(x, y, out=out),
         "tenon program of one dispatch, CuPy: add(x, y)": lambda: program.add(cx, cy),

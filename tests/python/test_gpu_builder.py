@@ -48,6 +48,24 @@ def test_it_is_a_kernel():
     assert repr(saxpy) == "<tenon.gpu kernel saxpy(in f32 x, inout f32 y, f32 a, i32 n), 128 x 1 x 1 threads>"
 
 
+def test_how_many_blocks_a_multiprocessor_holds():
+    @gpu.kernel(block=lambda N: N, grid=1, min_blocks=lambda N: 1024 // N)
+    def twice(x: gpu.InOut[f32, N], *, N):
+        x[gpu.thread_id.x] *= 2
+
+    x = numpy.ones(128, "f4")
+    twice[128](x)
+    assert (x == 2).all()
+    assert "__launch_bounds__(128, 8)" in twice[128].signature
+    assert ".minnctapersm 8" in twice[128].ptx("sm_80") and ".minnctapersm 4" in twice[256].ptx("sm_80")
+
+    @gpu.kernel(block=128, grid=2, cluster=2, min_blocks=4)
+    def in_a_cluster(x: gpu.InOut[f32, 256]):
+        x[gpu.global_id.x] *= 2
+
+    assert ".minnctapersm 4" in in_a_cluster.ptx("sm_90")
+
+
 def test_what_a_call_refuses():
     x, y = numpy.zeros(10, "f4"), numpy.zeros(10, "f4")
     with pytest.raises(TypeError, match="saxpy takes 4 arguments"):
@@ -340,8 +358,8 @@ def mathematics(x: gpu.In[f32, 64], out: gpu.Out[f32, 16, 64]):
     v = x[i]
     listed = (gpu.sqrt(v), gpu.rsqrt(v), gpu.exp(v), gpu.exp2(v), gpu.log(v), gpu.log2(v), gpu.log10(v), gpu.sin(v), gpu.cos(v), gpu.tan(v),
               gpu.tanh(v), gpu.floor(v), gpu.ceil(v), abs(-v), gpu.pow(v, 1.5), gpu.fmin(v, 1.0) + gpu.fmax(v, 1.0))
-    for k, value in enumerate(listed):
-        out[k, i] = value
+    for k in gpu.static_range(len(listed)):
+        out[k, i] = listed[k]
 
 
 def test_mathematics():

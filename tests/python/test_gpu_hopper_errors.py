@@ -152,8 +152,12 @@ def test_a_body(body, cluster, tmp_path):
     ("block=32, cluster=16", "a cluster of 'kernel' is 16 x 1 x 1 blocks; wanted: at most 8"),
     ("block=32, grid=(3, 4), cluster=(2, 2)", "the grid of 'kernel' is 3 x 4 x 1 blocks; wanted: multiples of the cluster, 2 x 2 x 1"),
     ("block=32, cluster='2'", "cluster is '2'; wanted: 1 to 3 numbers above 0"),
+    ("block=32, min_blocks=0", "min_blocks is 0; wanted: 1 to 3 numbers above 0"),
+    ("block=32, min_blocks=(2, 2)", "min_blocks is (2, 2); wanted: one number, of the blocks that a multiprocessor is to hold"),
+    ("block=32, min_blocks=33", "min_blocks is 33; wanted: at most 32, since a multiprocessor holds 32 blocks and 2048 threads at most"),
+    ("block=1024, min_blocks=3", "min_blocks is 3; wanted: at most 2, since"),
 ])
-def test_a_cluster(given, text, tmp_path):
+def test_a_cluster_and_bounds(given, text, tmp_path):
     with pytest.raises(gpu.KernelError) as raised:
         module(HEAD + f"@gpu.kernel({given})\ndef kernel(n: i32):\n    pass\n", tmp_path)
     assert text in str(raised.value), str(raised.value)

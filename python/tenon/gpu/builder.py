@@ -55,8 +55,9 @@ class Shared:
 class Builder:
     """What is written so far. `place` is where the interpreter stands."""
 
-    def __init__(self, name: str, block: tuple[int, int, int], cluster: tuple[int, int, int] = (1, 1, 1)) -> None:
-        self.name, self.block, self.cluster = name, block, cluster
+    def __init__(self, name: str, block: tuple[int, int, int], cluster: tuple[int, int, int] = (1, 1, 1),
+                 min_blocks: int | None = None) -> None:
+        self.name, self.block, self.cluster, self.min_blocks = name, block, cluster, min_blocks
         self.place: Place | None = None
         self.lines: list[str] = []
         self.depth = 2
@@ -222,13 +223,14 @@ class Builder:
         sizes = ", ".join(map(str, self.block))
         # A gpu.func passes no struct by value and knows of no clusters.
         is_plain = not self.maps and self.cluster == (1, 1, 1)
+        bounds = f", nvvm.minctasm = {self.min_blocks} : i32" if self.min_blocks else ""
         if is_plain:
-            out.append(f"  gpu.func @{self.name}({parameters}) kernel attributes {{known_block_size = array<i32: {sizes}>}} {{")
+            out.append(f"  gpu.func @{self.name}({parameters}) kernel attributes {{known_block_size = array<i32: {sizes}>{bounds}}} {{")
         else:
             cluster = f", nvvm.cluster_dim = array<i32: {', '.join(map(str, self.cluster))}>" if self.cluster != (1, 1, 1) else ""
             passed = "!llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}"
             parameters = ", ".join([*([parameters] if parameters else []), *(f"%map.{one.name}: {passed}" for one in self.maps)])
-            out.append(f"  llvm.func @{self.name}({parameters}) attributes {{nvvm.kernel, nvvm.reqntid = array<i32: {sizes}>{cluster}}} {{")
+            out.append(f"  llvm.func @{self.name}({parameters}) attributes {{nvvm.kernel, nvvm.reqntid = array<i32: {sizes}>{bounds}{cluster}}} {{")
         out += addresses + [line for _, line in self.front.values()] + self.locals + self.lines
         out += ["    gpu.return" if is_plain else "    llvm.return", "  }"]
         return "\n".join(out)

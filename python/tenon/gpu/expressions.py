@@ -264,6 +264,8 @@ class Expressions(Flow):
             return self.call_function(function, arguments, named)
         if function in (len,) and isinstance(arguments[0], Memory):
             return self._attribute(arguments[0], "shape")[0]
+        if function is len and len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
+            return len(arguments[0])
         if function in (tuple, list, zip, enumerate, reversed, sum):
             arguments = [self.items(one, function.__name__) if isinstance(one, Range) else one for one in arguments]
         if function in (tuple, list, zip, enumerate, reversed, sum) and not any(isinstance(one, (Value, Memory, Handle)) for one in everything):

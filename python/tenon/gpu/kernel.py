@@ -22,6 +22,7 @@ from .kinds import Scalar
 
 _lock = threading.RLock()
 _Sizes = int | tuple[int, ...] | Callable[..., Any] | None
+_Count = int | Callable[..., Any] | None
 
 
 def _extents(what: str, given: Any, generics: dict[str, Any], source: Source) -> tuple[int, ...] | None:
@@ -46,13 +47,35 @@ def _three(extents: tuple[int, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
+def _fits_of(parameters: tuple[Parameter, ...]) -> Callable[[tuple[Any, ...]], bool]:
+    """A function that says whether the shapes of a call's arguments are those that are wanted: Python of one expression, since a
+    loop over parameters takes longer than the launch. Where it says no, `_check` says why."""
+    places = {one.name: at for at, one in enumerate(parameters) if not one.access}
+    conditions = []
+    for at, one in enumerate(parameters):
+        if not one.access:
+            continue
+        if all(isinstance(extent, int) for extent in one.shape):
+            conditions.append(f"a[{at}].shape == {tuple(one.shape)}")
+            continue
+        conditions.append(f"len(s := a[{at}].shape) == {len(one.shape)}")
+        for axis, extent in enumerate(one.shape):
+            if isinstance(extent, Extent):
+                conditions.append(f"s[{axis}] {'==' if axis else '>='} a[{places[extent.name]}]")
+            elif extent is not None:
+                conditions.append(f"s[{axis}] == {extent}")
+    fits: Callable[[tuple[Any, ...]], bool] = eval(f"lambda a: {' and '.join(conditions) or True}")
+    return fits
+
+
 class Kernel:
     """A kernel whose sizes and types are known: k(A, B, C, grid=8), or k[8](A, B, C).
 
     It is written as MLIR when it is first asked for (KernelError), compiled and proved when it is first called (ToolError).
     """
 
-    def __init__(self, function: types.FunctionType, source: Source, generics: dict[str, Any], block: _Sizes, grid: _Sizes, cluster: _Sizes) -> None:
+    def __init__(self, function: types.FunctionType, source: Source, generics: dict[str, Any], block: _Sizes, grid: _Sizes, cluster: _Sizes,
+                 min_blocks: _Count) -> None:
         self.__name__ = self.name = function.__name__
         self.__doc__ = function.__doc__
         self.function, self.source, self.generics = function, source, generics
@@ -70,16 +93,33 @@ class Kernel:
         if self.grid is not None and any(one % each for one, each in zip((*self.grid, 1, 1), self.cluster)):
             raise KernelError(source.place(source.tree), f"the grid of '{self.name}' is {' x '.join(map(str, (*self.grid, 1, 1)[:3]))} blocks; wanted: "
                               f"multiples of the cluster, {' x '.join(map(str, self.cluster))}")
+        self.min_blocks = self._min_blocks(min_blocks)
         self._traced: Traced | None = None
         self._built: dict[Any, Any] = {}
         self._last: Any = None
+        self._with_grid: Any = None
+        self._fits = _fits_of(self.parameters)
+
+    def _min_blocks(self, given: _Count) -> int | None:
+        listed = _extents("min_blocks", given, self.generics, self.source)
+        if listed is None:
+            return None
+        threads, place = math.prod(self.block), self.source.place(self.source.tree)
+        if len(listed) != 1:
+            raise KernelError(place, f"min_blocks is {given!r}; wanted: one number, of the blocks that a multiprocessor is to hold")
+        # No multiprocessor holds more than 32 blocks, or 2048 threads; ptxas would leave out what it cannot keep without an error.
+        if listed[0] > min(32, 2048 // threads):
+            raise KernelError(place, f"min_blocks is {listed[0]}; wanted: at most {min(32, 2048 // threads)}, since a multiprocessor holds 32 blocks and 2048 "
+                              f"threads at most, and a block of '{self.name}' is {threads} threads")
+        return listed[0]
 
     @property
     def traced(self) -> Traced:
         """What the kernel's Python says, in MLIR."""
         if self._traced is None:
             try:
-                self._traced = trace(self.name, self.source, names_of(self.function), self.parameters, self.generics, self.block, self.cluster)
+                self._traced = trace(self.name, self.source, names_of(self.function), self.parameters, self.generics, self.block, self.cluster,
+                                     self.min_blocks)
             except KernelError as error:
                 raise error.with_traceback(None) from None  # it says the place: the interpreter's own frames tell a reader nothing
         return self._traced
@@ -105,7 +145,8 @@ class Kernel:
         listed = [f"{one.c_type}{'' if one.c_type.endswith('*') else ' '}{one.name}" for one in self.parameters]
         given = ", ".join([*listed, *(f"const __grid_constant__ CUtensorMap {one.name}" for one in self.traced.maps)])
         cluster = f"__cluster_dims__({', '.join(map(str, self.cluster))}) " if self.cluster != (1, 1, 1) else ""
-        return f'extern "C" __global__ void {cluster}__launch_bounds__({self.block[0] * self.block[1] * self.block[2]}) {self.name}({given})'
+        bounds = ", ".join(map(str, (math.prod(self.block), *([self.min_blocks] if self.min_blocks else []))))
+        return f'extern "C" __global__ void {cluster}__launch_bounds__({bounds}) {self.name}({given})'
 
     def declaration(self, targets: str | Iterable[str], *, symbol: str | None = None, file: str | None = None) -> str:
         """A `hal.executable.source` of the kernel, for a program in MLIR that `tenon.compile(..., objects=[kernel])` compiles:
@@ -148,13 +189,20 @@ class Kernel:
                                  f"({', '.join('any' if extent is None else str(extent) for extent in wanted)})")
 
     def __call__(self, *arguments: Any, grid: int | tuple[int, ...] | None = None, stream: Any = None) -> None:
-        self._check(arguments)
+        try:
+            fits = len(arguments) == len(self.parameters) and self._fits(arguments)
+        except (AttributeError, TypeError):
+            fits = False
+        if not fits:
+            self._check(arguments)
         if self._last is None:
             self._last = self.load()
         if grid is None:
-            if self.grid is None:
-                raise TypeError(f"{self.name}: how many blocks? Say grid=8, {self.name}[8](...), or grid= in @gpu.kernel")
-            self._last(*arguments, stream=stream)
+            if self._with_grid is None:
+                if self.grid is None:
+                    raise TypeError(f"{self.name}: how many blocks? Say grid=8, {self.name}[8](...), or grid= in @gpu.kernel")
+                self._with_grid = self._last[self.grid]
+            self._with_grid(*arguments, stream=stream)
         else:
             self._last(*arguments, grid=grid, stream=stream)
 
@@ -170,10 +218,10 @@ class Kernel:
 class Generic:
     """A kernel for any sizes and types: sgemm[1024, 1024, 1024, gpu.f32], or sgemm(M=1024, N=1024, K=1024, dtype=gpu.f32), is one Kernel."""
 
-    def __init__(self, function: types.FunctionType, source: Source, block: _Sizes, grid: _Sizes, cluster: _Sizes) -> None:
+    def __init__(self, function: types.FunctionType, source: Source, block: _Sizes, grid: _Sizes, cluster: _Sizes, min_blocks: _Count) -> None:
         self.__name__ = self.name = function.__name__
         self.__doc__ = function.__doc__
-        self.function, self.source, self.block, self.grid, self.cluster = function, source, block, grid, cluster
+        self.function, self.source, self.block, self.grid, self.cluster, self.min_blocks = function, source, block, grid, cluster, min_blocks
         self.generics = [name for name, _ in generics_of(source)]
         self._defaults = function.__kwdefaults__ or {}
         self._made: dict[Any, Kernel] = {}
@@ -201,7 +249,7 @@ class Generic:
                 raise TypeError(f"{self.name}: {name} is {value!r}; wanted: a number, a string, a tuple or a type of tenon.gpu")
         key = tuple((type(value), value) for value in ordered.values())
         if key not in self._made:
-            self._made[key] = Kernel(self.function, self.source, ordered, self.block, self.grid, self.cluster)
+            self._made[key] = Kernel(self.function, self.source, ordered, self.block, self.grid, self.cluster, self.min_blocks)
         return self._made[key]
 
     def __getattr__(self, name: str) -> Any:
@@ -230,14 +278,16 @@ def kernel(function: Callable[..., Any], /) -> Made: ...
 
 
 @overload
-def kernel(*, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None) -> Callable[[Callable[..., Any]], Made]: ...
+def kernel(*, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None, min_blocks: _Count = None) -> Callable[[Callable[..., Any]], Made]: ...
 
 
-def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None) -> Any:
+def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None, cluster: _Sizes = None, min_blocks: _Count = None) -> Any:
     """Makes a kernel of a function: `@gpu.kernel(block=256)`.
 
     `block`: threads along x, y, z, or a function of the kernel's sizes that gives them. `grid`: blocks likewise, where the sizes say them;
     otherwise each call does. `cluster`: likewise, blocks that run at the same time and reach each other's shared memory, at most 8; from sm_90 on.
+    `min_blocks`: how many blocks a multiprocessor is to hold at the same time: threads then get no more registers than that leaves, as
+    `__launch_bounds__(256, 3)` says in CUDA C++. Where the kernel needs more, they are kept in memory, which is slow: measure it.
     A function with names in brackets (Python 3.12) or keyword-only parameters is a Generic, made for their values.
     """
 
@@ -246,7 +296,7 @@ def kernel(function: Any = None, /, *, block: _Sizes = None, grid: _Sizes = None
             raise TypeError(f"@gpu.kernel makes a kernel of a function, found {given!r}")
         source = Source.of(given)
         if generics_of(source):
-            return Generic(given, source, block, grid, cluster)
-        return Kernel(given, source, {}, block, grid, cluster)
+            return Generic(given, source, block, grid, cluster, min_blocks)
+        return Kernel(given, source, {}, block, grid, cluster, min_blocks)
 
     return decorate if function is None else decorate(function)

@@ -35,9 +35,9 @@ class Traced:
 
 
 def trace(name: str, source: Source, names: dict[str, Any], parameters: tuple[Parameter, ...], generics: dict[str, Any],
-          block: tuple[int, int, int], cluster: tuple[int, int, int]) -> Traced:
+          block: tuple[int, int, int], cluster: tuple[int, int, int], min_blocks: int | None = None) -> Traced:
     """Runs a kernel's body once. KernelError: it says what is not supported."""
-    b = Builder(name, block, cluster)
+    b = Builder(name, block, cluster, min_blocks)
     b.place = source.place(source.tree)
     given, env = [], dict(generics)
     if not name.isascii():
