@@ -173,8 +173,9 @@ class autotuned:
 
 
 # 128 x 128 elements for 4 warps: each has 64 x 64, of which a thread has 4 rows and 4 columns in each of 4 stripes of rows and 2 of columns:
-# what the lanes of a warp read from shared memory at once lies together.
-BM, BN, BK, THREADS = 128, 128, 16, 128
+# what the lanes of a warp read from shared memory at once lies together. Rows of A's tile are a little longer than they need be: what the lanes
+# write at once lies in different banks.
+BM, BN, BK, THREADS, PAD = 128, 128, 16, 128, 4
 
 
 def stripes():
@@ -184,11 +185,12 @@ def stripes():
     return [y + 16 * i for i in static_range(4)], [x + 32 * j for j in static_range(2)]
 
 
-@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN))
+@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN), min_blocks=3)
 def warp_tiles(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
-    """Each warp has a tile of its own in the block's, so that what its lanes read from shared memory lies together."""
+    """Each warp has a tile of its own in the block's, so that what its lanes read from shared memory lies together. A thread has twice the sums;
+    its registers are still few enough for three blocks on a multiprocessor, which do not all wait for memory at once."""
     t, top, left = gpu.thread_id.x, gpu.block_id.x * BM, gpu.block_id.y * BN
-    of_a, of_b, sums = gpu.shared((BK, BM), f32), gpu.shared((BK, BN), f32), gpu.local((16, 8), f32)
+    of_a, of_b, sums = gpu.shared((BK, BM + PAD), f32), gpu.shared((BK, BN), f32), gpu.local((16, 8), f32)
     rows, columns = stripes()
     for tile in range(0, K, BK):
         keep(fetch(A, B, top, left, tile, t, BM, BN, BK, THREADS), of_a, of_b, t, BM, BN, BK, THREADS)
@@ -198,11 +200,11 @@ def warp_tiles(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N]
     write(C, sums, [top + row for row in rows], [left + column for column in columns])
 
 
-@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN))
+@gpu.kernel(block=THREADS, grid=lambda M, N: (M // BM, N // BN), min_blocks=2)
 def double_buffered(A: gpu.In[f32, M, K], B: gpu.In[f32, K, N], C: gpu.Out[f32, M, N], *, M, N, K):
     """The next tile is on its way from memory while this one is multiplied: two tiles take turns, with one barrier for each."""
     t, top, left = gpu.thread_id.x, gpu.block_id.x * BM, gpu.block_id.y * BN
-    of_a, of_b, sums = gpu.shared((2, BK, BM), f32), gpu.shared((2, BK, BN), f32), gpu.local((16, 8), f32)
+    of_a, of_b, sums = gpu.shared((2, BK, BM + PAD), f32), gpu.shared((2, BK, BN), f32), gpu.local((16, 8), f32)
     rows, columns = stripes()
     keep(fetch(A, B, top, left, 0, t, BM, BN, BK, THREADS), of_a[0], of_b[0], t, BM, BN, BK, THREADS)
     gpu.barrier()
