@@ -40,6 +40,9 @@ done
 mv usr/share/zsh/site-functions usr/share/zsh/vendor-completions
 for file in usr/share/bash-completion/completions/*.bash; do mv "$file" "${file%.bash}"; done
 find usr/share/man -type f -exec gzip -9n {} +
+# The compiler with LLVM in it, where it was built: it needs no package that other distributions do not have.
+static_compiler=$build/compiler/tools/tenon-compile-static
+[ ! -e "$static_compiler" ] || install -m 755 "$static_compiler" usr/bin/tenon-compile
 find usr/bin usr/lib -type f -exec sh -c 'head -c 4 "$1" | grep -q ELF && strip --strip-unneeded "$1"' _ {} \;
 
 mkdir -p "$out"

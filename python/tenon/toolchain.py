@@ -70,6 +70,9 @@ def run_tool(name: str, arguments: Iterable[Any], *, text: str | None = None, en
         said = (done.stderr.strip() + "\n" + done.stdout.strip()).strip()
         if "host compiler" in said and not shutil.which("g++") and not shutil.which("gcc"):
             said += "\nnvcc needs a C++ compiler for the host's half of a source: apt-get install g++, or what your distribution calls it"
+        elif "unsupported GNU version" in said:
+            said += ("\nthis nvcc does not take the machine's g++: install an earlier one and say NVCC_PREPEND_FLAGS=-ccbin=g++-15 (its name) in the "
+                     "environment")
         raise ToolError(said or f"{name} ended with status {done.returncode}", done.returncode, tuple(command))
     return done
 
@@ -77,8 +80,19 @@ def run_tool(name: str, arguments: Iterable[Any], *, text: str | None = None, en
 def main() -> None:
     """The entry point of every tool of the package: runs the one that it was called by."""
     name = pathlib.Path(sys.argv[0]).name
-    tool = find_tool(name)
-    os.execv(tool, [name, *sys.argv[1:]])
+    try:
+        tool = find_tool(name)
+    except ToolError as error:
+        sys.exit(f"{name}: error: {error}")
+    os.execve(tool, [name, *sys.argv[1:]], tool_environment())
+
+
+def tool_environment() -> dict[str, str]:
+    """The environment for a tool that is called by itself: it looks for nvcc, ptxas and libdevice in a toolkit, and not in NVIDIA's wheels."""
+    environment, nvcc = dict(os.environ), find_nvcc()
+    if nvcc and not (environment.get("CUDA_HOME") or environment.get("CUDA_PATH") or shutil.which("nvcc")):
+        environment["CUDA_HOME"] = str(pathlib.Path(nvcc).parent.parent)
+    return environment
 
 
 def cache_folder() -> pathlib.Path:

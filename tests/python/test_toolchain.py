@@ -82,3 +82,36 @@ def test_tools_that_are_not_there(monkeypatch):
     monkeypatch.delenv("TENON_COMPILE")
     with pytest.raises(tenon.ToolError, match="the compiler comes apart from this package"):
         tenon.compile(PROGRAM)
+
+
+def test_tools_find_the_nvcc_of_wheels(monkeypatch, tmp_path):
+    from tenon import toolchain
+
+    nvcc = tmp_path / "nvidia/cu13/bin/nvcc"
+    monkeypatch.setattr(toolchain, "find_nvcc", lambda: str(nvcc))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+    assert toolchain.tool_environment()["CUDA_HOME"] == str(tmp_path / "nvidia/cu13")
+    monkeypatch.setenv("CUDA_PATH", "/opt/cuda")  # what the user says is what counts
+    assert "CUDA_HOME" not in toolchain.tool_environment()
+    monkeypatch.setattr(toolchain, "find_nvcc", lambda: None)
+    monkeypatch.delenv("CUDA_PATH")
+    assert "CUDA_HOME" not in toolchain.tool_environment()
+
+
+@pytest.mark.parametrize("said, hint", [
+    ("Failed to preprocess host compiler properties.", "nvcc needs a C++ compiler for the host's half of a source: apt-get install g++"),
+    ("#error -- unsupported GNU version! gcc versions later than 15 are not supported!", "NVCC_PREPEND_FLAGS=-ccbin=g++-15"),
+])
+def test_what_nvcc_says_of_the_hosts_compiler(said, hint, monkeypatch, tmp_path):
+    from tenon import toolchain
+
+    tool = tmp_path / "tenon-link"
+    tool.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("TENON_LINK", str(tool))
+    monkeypatch.setattr(toolchain.shutil, "which", lambda name: None)
+    with pytest.raises(tenon.ToolError) as raised:
+        toolchain.run_tool("tenon-link", [])
+    assert hint in str(raised.value)

@@ -18,7 +18,8 @@ fi
 
 "$source/scripts/deb.sh" "$build" "$work/debs" >"$work/log" 2>&1 || fail "no packages:"
 wanted=(libtenon-dev libtenon-runtime0 tenon-tools)
-[ "$compiler" != true ] || wanted+=(tenon-compiler)
+[ "$compiler" != true ] || wanted+=(tenon-compiler tenon-compiler-tools)
+[ ! -x "$build/runtime/tools/tenon-benchmark" ] || wanted+=(tenon-benchmark)
 [ "$python" != true ] || wanted+=(python3-tenon)
 found=$(cd "$work/debs" && ls | sed 's/_.*//' | sort | tr '\n' ' ')
 [ "$found" = "$(printf '%s\n' "${wanted[@]}" | sort | tr '\n' ' ')" ] || fail "packages are: $found"
@@ -33,9 +34,13 @@ for package in "$work"/debs/*.deb; do
 done
 depends() { dpkg-deb -f "$work/debs/$1"_*.deb Depends; }
 case "$(depends libtenon-runtime0)" in *libc6*libstdc++6*) ;; *) fail "the runtime depends on: $(depends libtenon-runtime0)" ;; esac
-case "$(depends tenon-tools)" in *"libtenon-runtime0 (= "*) ;; *) fail "the tools depend on: $(depends tenon-tools)" ;; esac
+case "$(depends tenon-tools)" in *libbenchmark*) fail "the tools depend on: $(depends tenon-tools)" ;; *"libtenon-runtime0 (= "*) ;; *) fail "the tools depend on: $(depends tenon-tools)" ;; esac
 if [ "$compiler" = true ]; then
-  case "$(depends tenon-compiler)" in *libllvm*mlir* | *mlir*libllvm*) ;; *) fail "the compiler depends on: $(depends tenon-compiler)" ;; esac
+  case "$(depends tenon-compiler-tools)" in *libllvm*mlir* | *mlir*libllvm*) ;; *) fail "the compiler's tools depend on: $(depends tenon-compiler-tools)" ;; esac
+  # With LLVM in it, the compiler needs no package that only this distribution has; nor do the tools.
+  if [ -x "$build/compiler/tools/tenon-compile-static" ]; then
+    case "$(depends tenon-compiler)" in *llvm* | *mlir*) fail "the compiler depends on: $(depends tenon-compiler)" ;; esac
+  fi
 fi
 
 # The root is empty, so what they depend on is this machine's.

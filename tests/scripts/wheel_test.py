@@ -4,6 +4,7 @@
 and uses what is there as a stranger would: no GPU, nothing of Tenon on PATH. Every Python from 3.10 on that is found here is
 tried; NumPy comes from the machine's own Python, so the others run without it."""
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -133,6 +134,10 @@ def main():
         extra = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]["optional-dependencies"]["nvcc"]
         if any(not one.endswith(f"== {wanted}") for one in extra):
             fail(f"the extra nvcc is {extra}, the toolchain's version is {wanted}")
+
+        # What `pip wheel .` makes says that it is for this kind of machine: meson-python goes by where the extension is installed.
+        plan = json.loads(subprocess.run([meson, "introspect", build, "--install-plan"], capture_output=True, text=True, check=True).stdout)
+        expect(next(one["destination"] for kind in plan.values() for name, one in kind.items() if name.endswith("native.abi3.so")), "{py_platlib}")
 
         # From source, by the compiler that pip takes where none is named: not a wheel without a package, but what to do.
         setup = tomllib.loads((SOURCE / "pyproject.toml").read_text())["tool"]["meson-python"]["args"]["setup"]

@@ -11,4 +11,9 @@ def path() -> str:
 
 
 def main() -> None:
-    os.execv(path(), ["tenon-compile", *sys.argv[1:]])
+    try:  # the package tenon knows NVIDIA's wheels, whose nvcc compiles the .cu objects of a program
+        from tenon.toolchain import tool_environment
+        environment = tool_environment()
+    except ImportError:
+        environment = dict(os.environ)
+    os.execve(path(), ["tenon-compile", *sys.argv[1:]], environment)
