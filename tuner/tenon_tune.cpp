@@ -268,5 +268,5 @@ int main(int argc, char **argv) {
   if (!options.dryRun && options.output.empty())
     return line.usageError("no output file: pass -o FILE, or --dry-run");
   Result<int> status = run(options, phases);
-  return status.ok() ? *status : reportFailure(kTool, status.status().message());
+  return status.ok() ? finishOutput(kTool, *status) : reportFailure(kTool, status.status().message());
 }

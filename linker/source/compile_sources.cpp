@@ -124,6 +124,8 @@ public:
           .withFix("install the CUDA toolkit, name its nvcc with --nvcc=PATH, or compile the source to PTX yourself");
       return;
     }
+    if (!checkPaths(*compiler))
+      return;
     compileAll(*compiler);
     takeResults(*compiler);
   }
@@ -144,6 +146,21 @@ private:
             .withFix("leave it out");
         allFine = false;
       }
+    return allFine;
+  }
+
+  bool checkPaths(const CudaCompiler &compiler) {
+    bool allFine = true;
+    for (const ObjectInput &object : job_.objects)
+      if (std::string why = object.isSource ? refusalOfPath(compiler, object.path) : ""; !why.empty()) {
+        error(object, concat("cannot compile it: ", why)).withFix("rename it, or compile the source to PTX yourself");
+        allFine = false;
+      }
+    if (std::string why = refusalOfPath(compiler, job_.sources.cache()); !why.empty()) {
+      diagnostics_.error({}, "K-23", concat("cannot compile with '", job_.sources.cache(), "' for a cache: ", why))
+          .withFix("name another folder with --cu-cache=DIR or TENON_CACHE_DIR");
+      allFine = false;
+    }
     return allFine;
   }
 

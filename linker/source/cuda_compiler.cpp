@@ -29,9 +29,12 @@ std::vector<std::string> commandLine(const CudaCompiler &compiler, const std::st
   }
   if (!folder.empty()) {
     const std::string map = concat("-fmacro-prefix-map=", folder, "=");
+    // nvcc quotes paths of its own for the shell that runs the host's compiler, but takes apart what is for that
+    // compiler.
     if (!compiler.isClang)
-      arguments.emplace_back("-Xcompiler");
-    arguments.push_back(map);
+      arguments.insert(arguments.end(), {"-Xcompiler", concat("\"", map, "\"")});
+    else
+      arguments.push_back(map);
   }
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   arguments.insert(arguments.end(),
@@ -71,6 +74,13 @@ Result<Compilation> compileCuda(const CudaCompiler &compiler, const std::string 
   result.ptx = stablePtx(text, folder + "/", id);
   result.files = readMakeRule(rule);
   return result;
+}
+
+std::string refusalOfPath(const CudaCompiler &compiler, std::string_view path) {
+  const size_t at = path.find_first_of("\"`$");
+  if (compiler.isClang || at == std::string_view::npos)
+    return "";
+  return concat("nvcc hands paths to a shell, which reads the '", path.substr(at, 1), "' in it as its own");
 }
 
 std::string refusalOfFlag(const std::string &flag) {

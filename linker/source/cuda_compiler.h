@@ -33,6 +33,9 @@ Result<Compilation> compileCuda(const CudaCompiler &compiler, const std::string 
                                 const std::vector<std::string> &flags, const std::string &include,
                                 const std::string &id);
 
+/// Says why a path cannot be given to the compiler. Empty: it can.
+std::string refusalOfPath(const CudaCompiler &compiler, std::string_view path);
+
 /// Says why a flag of the user's cannot be passed on: the linker itself decides about outputs and targets. Empty: it
 /// can.
 std::string refusalOfFlag(const std::string &flag);

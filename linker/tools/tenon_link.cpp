@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
     return *status;
   if (Status status = options.check(); !status.ok())
     return commandLine.usageError(status.message());
-  const int status = run(options);
+  const int status = finishOutput("tenon-link", run(options));
   phases().finish();
   // The process gives back what it holds at once; piece by piece, a large job takes longer than it took to check it.
   std::fflush(nullptr);

@@ -104,6 +104,19 @@ bool isNumPyScalar(PyTypeObject *type) {
   return false;
 }
 
+/// Of numpy.ma: what is masked has no value, and a kernel would read one.
+bool isMasked(PyTypeObject *type) {
+  Ref order = attributeOrNull(reinterpret_cast<PyObject *>(type), "__mro__");
+  for (Py_ssize_t i = 0; order && i < PyTuple_Size(order.get()); ++i) {
+    Ref module = attributeOrNull(PyTuple_GetItem(order.get(), i), "__module__");
+    const char *name = module && PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8AndSize(module.get(), nullptr) : "";
+    if (const std::string_view text(name ? name : ""); text == "numpy.ma" || text.starts_with("numpy.ma."))
+      return true;
+  }
+  PyErr_Clear();
+  return false;
+}
+
 /// The type's table of C functions, of a version whose tensors are the same; null: it has none.
 const ExchangeApi *exchangeApiOf(PyTypeObject *type) {
   auto *object = reinterpret_cast<PyObject *>(type);
@@ -134,7 +147,9 @@ Library inspect(PyTypeObject *type) {
   found.family = familyOf(type);
   found.isScalar = found.family == Family::NumPy && isNumPyScalar(type);
   const auto has = [&](const char *name) { return bool(attributeOrNull(object, name)); };
-  if ((found.api = exchangeApiOf(type)))
+  if (found.family == Family::NumPy && isMasked(type))
+    found.kind = Library::Kind::Masked;
+  else if ((found.api = exchangeApiOf(type)))
     found.kind = Library::Kind::Exchange;
   else if (has("__array_struct__") && found.family == Family::NumPy)
     found.kind = Library::Kind::NumPy;
@@ -398,6 +413,10 @@ static bool readByKind(PyObject *object, const Library &library, View &out, bool
     return readInterface(object, out);
   case Library::Kind::Dlpack:
     return readDlpack(object, out);
+  case Library::Kind::Masked:
+    PyErr_SetString(PyExc_TypeError,
+                    "it is a masked array, whose mask a kernel would not see: pass x.filled(0), or x.data");
+    return false;
   case Library::Kind::None:
     if (attributeOrNull(object, "__cuda_array_interface__")) // of the object itself, not of its type
       return readInterface(object, out);

@@ -33,14 +33,14 @@ enum class Family : uint8_t { Other, NumPy, Torch, CuPy, Jax, Tenon };
 
 /// How the objects of one type are read.
 struct Library {
-  enum class Kind : uint8_t { None, Exchange, Own, NumPy, CuPy, Interface, Dlpack };
+  enum class Kind : uint8_t { None, Masked, Exchange, Own, NumPy, CuPy, Interface, Dlpack };
   PyTypeObject *type;
   Kind kind;
   Family family;
   bool isScalar; // a number of NumPy's: read as an array of no dimensions, and never written
   const ExchangeApi *api;
 };
-/// Kind None: objects of this type are no arrays.
+/// Kind None: objects of this type are no arrays. Masked: their data are not all that they say (numpy.ma).
 const Library &libraryOf(PyObject *object);
 
 /// A dense row-major array. Made by readView, which sets all of it.

@@ -23,7 +23,7 @@ from typing import Any
 from ._core.native import Device, Kernel
 from .devices import device as _device
 from .program import Executable
-from .toolchain import _CORE, ToolError, cache_folder, digest, find_nvcc, run_tool
+from .toolchain import _CORE, ToolError, cache_folder, digest, find_nvcc, make_folder, run_tool, write_whole
 
 _ELEMENTS = {
     "bool": "i1", "char": "i8", "signed char": "i8", "unsigned char": "i8", "int8_t": "i8", "uint8_t": "i8",
@@ -173,6 +173,8 @@ def cuda_kernel(source: str | os.PathLike[str], name: str, *, layout: Iterable[s
     if not is_path and not isinstance(source, str):
         raise TypeError(f"the source of kernel '{name}' is a {type(source).__name__}; wanted: text, or the path of a .cu file")
     text = pathlib.Path(source).read_text() if is_path else str(source)
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a kernel is {name!r}; wanted: text, that of the __global__ function")
     used = _device(device)
     listed = (targets.split(",") if isinstance(targets, str) else list(targets)) if targets else [_target_of(used)]
     given = tuple(flags) + ((f"-I{pathlib.Path(source).resolve().parent}",) if is_path else ())
@@ -217,12 +219,10 @@ def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | str |
             raise ValueError(f"how many threads has a workgroup of {name}? Say block=128, or __launch_bounds__(128) in the source")
 
     folder = cache_folder() / key
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     file = folder / file_name
     if not file.exists() or file.read_text() != text:
-        partial = folder / f"{file_name}.{os.getpid()}"
-        partial.write_text(text)
-        os.replace(partial, file)
+        write_whole(file, text)
     built = folder / f"{name}.{os.getpid()}.tnx"
     nvcc = find_nvcc()
     if nvcc is None:
@@ -237,7 +237,7 @@ def _build(text: str, file_name: str, name: str, layout: tuple[str, ...] | str |
     else:
         assert block is not None
         manifest = folder / f"{name}.json"
-        manifest.write_text(json.dumps(_manifest(name, parameters, block, shared, file.name, targets)))
+        write_whole(manifest, json.dumps(_manifest(name, parameters, block, shared, file.name, targets)))
         run_tool("tenon-link", [manifest, *common])
     executable = folder / f"{name}.tnx"
     os.replace(built, executable)

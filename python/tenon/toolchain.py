@@ -6,6 +6,8 @@ in $TENON_COMPILE, in the package tenon-compiler (the extra `compiler`), then on
 """
 from __future__ import annotations
 
+import atexit
+import functools
 import hashlib
 import importlib.util
 import os
@@ -99,11 +101,35 @@ def cache_folder() -> pathlib.Path:
     """Where what is built in place is kept: tenon's own cache."""
     given = os.environ.get("TENON_CACHE_DIR")
     if given == "none":
-        return pathlib.Path(tempfile.gettempdir()) / f"tenon-{os.getuid()}"
+        return _own_folder(os.getpid())
     if given:
         return pathlib.Path(given) / "python"
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return pathlib.Path(base) / "tenon" / "python"
+
+
+@functools.cache
+def _own_folder(process: int) -> pathlib.Path:
+    """This process's, and gone when it ends."""
+    made = pathlib.Path(tempfile.mkdtemp(prefix="tenon-"))
+    atexit.register(lambda: shutil.rmtree(made, ignore_errors=True) if os.getpid() == process else None)
+    return made
+
+
+def make_folder(folder: pathlib.Path) -> None:
+    """Makes a folder of the cache. OSError: what to do."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}: what Tenon builds is kept in {str(folder)!r}. fix: TENON_CACHE_DIR names a folder that can be "
+                      "written; with TENON_CACHE_DIR=none nothing is kept when the process ends") from None
+
+
+def write_whole(path: pathlib.Path, text: str) -> None:
+    """Writes a file that another process may be reading, which builds the same: it sees all of it, before or after."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    partial.write_text(text)
+    os.replace(partial, path)
 
 
 def digest(*parts: Any) -> str:
@@ -186,7 +212,7 @@ def compile(source: str | os.PathLike[str], *, targets: str | Iterable[str] | No
                 raise FileNotFoundError(f"output={str(target)!r}: there is no folder {str(target.parent)!r}")
         else:
             target = cache_folder() / f"{hashlib.sha256(built.read_bytes()).hexdigest()[:24]}.tenon"
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
         partial = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}")
         shutil.copyfile(built, partial)
         os.replace(partial, target)

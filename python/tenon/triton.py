@@ -11,7 +11,7 @@ from ._core.native import Device, Kernel
 from .cuda import CudaSource, _manifest, _parse_layout, _target_of
 from .devices import device as _device
 from .program import Executable
-from .toolchain import cache_folder, digest, run_tool
+from .toolchain import cache_folder, digest, make_folder, run_tool, write_whole
 
 _SIGNATURE = {"i1": "i1", "i8": "i8", "i16": "i16", "i32": "i32", "i64": "i64", "f16": "fp16", "bf16": "bf16", "f32": "fp32",
               "f64": "fp64"}
@@ -50,17 +50,17 @@ def triton_kernel(function: Any, layout: Iterable[str], *, constants: Mapping[st
     texts = {target: one.asm["ptx"] for target, one in compiled.items()}
     key = digest(name, tuple(sorted(texts.items())), tuple(map(repr, parameters)), num_warps)
     folder = cache_folder() / key
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     manifest = _manifest(name, parameters, (32 * num_warps,), first.metadata.shared, "", ())
     manifest["objects"] = []
     for target, text in texts.items():
         path = folder / f"{name}_{target}.ptx"
-        path.write_text(text)
+        write_whole(path, text)
         manifest["objects"].append({"path": path.name, "target": target})
     # What the entry takes beyond the function's own parameters: pointers to scratch memory.
     entry = next(iter(texts.values())).split(".entry", 1)[1].split(")", 1)[0]
     manifest["exports"][0]["layout"]["hidden_pointers"] = entry.count(".param") - len(parameters)
-    (folder / f"{name}.json").write_text(json.dumps(manifest))
+    write_whole(folder / f"{name}.json", json.dumps(manifest))
     built = folder / f"{name}.{os.getpid()}.tnx"
     run_tool("tenon-link", [folder / f"{name}.json", "-o", built])
     executable = folder / f"{name}.tnx"

@@ -215,6 +215,6 @@ int main(int argc, char **argv) {
 
   Status status = run(options, phases);
   if (status.ok())
-    return 0;
+    return finishOutput("tenon-benchmark", 0);
   return reportFailure("tenon-benchmark", status.message());
 }

@@ -157,5 +157,5 @@ int main(int argc, char **argv) {
     return fail("nothing was run: no function takes no arguments");
   if (!written.ok())
     return fail(written.message());
-  return counts.failed == 0 && counts.failedCalls == 0 ? 0 : kExitFailure;
+  return finishOutput("tenon-check", counts.failed == 0 && counts.failedCalls == 0 ? 0 : kExitFailure);
 }

@@ -255,6 +255,6 @@ int main(int argc, char **argv) {
   if (Status written = writeTrace(trace.get(), options.trace); !written.ok() && status.ok())
     status = std::move(written);
   if (status.ok())
-    return *status;
+    return finishOutput("tenon-run", *status);
   return reportFailure("tenon-run", status.status().message());
 }

@@ -8,7 +8,9 @@
 #include "support/text/nearest_names.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace tenon {
 
@@ -211,26 +213,34 @@ CommandLine::Outcome CommandLine::evaluate(int argc, const char *const *argv) co
   return {};
 }
 
-void CommandLine::print(const Outcome &outcome) const {
+std::optional<int> CommandLine::print(const Outcome &outcome) const {
   const std::string out = takesColours(stdout) ? colouredHelp(outcome.out) : outcome.out;
   std::fwrite(out.data(), 1, out.size(), stdout);
   printMessages(stderr, outcome.error);
+  return outcome.exitStatus ? std::optional(finishOutput(help_.tool, *outcome.exitStatus)) : std::nullopt;
 }
 
 std::optional<int> CommandLine::parse(int argc, const char *const *argv) const {
-  const Outcome outcome = evaluate(argc, argv);
-  print(outcome);
-  return outcome.exitStatus;
+  return print(evaluate(argc, argv));
 }
 
 std::optional<int> CommandLine::parseQuestions(int argc, const char *const *argv) const {
   for (int i = 1; i < argc; ++i)
     if (const std::string_view argument = argv[i]; argument == "--version" || argument.starts_with("--help="))
-      if (const std::optional<Outcome> outcome = answer(argument)) {
-        print(*outcome);
-        return outcome->exitStatus;
-      }
+      if (const std::optional<Outcome> outcome = answer(argument))
+        return print(*outcome);
   return std::nullopt;
+}
+
+int finishOutput(std::string_view tool, int status) {
+  errno = 0;
+  const bool isWhole = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (isWhole)
+    return status;
+  const int why = errno; // of a write long ago it is not known
+  printMessages(stderr, concat(tool, ": error: cannot write to standard output", why ? ": " : "",
+                               why ? std::strerror(why) : "", "\n"));
+  return status ? status : kExitFailure;
 }
 
 int reportFailure(std::string_view tool, std::string_view message) {

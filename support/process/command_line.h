@@ -31,6 +31,10 @@ inline constexpr int kExitUsage = 2;   // the command line itself is wrong
 /// Prints "tool: error: message" behind all that was printed before; returns kExitFailure.
 int reportFailure(std::string_view tool, std::string_view message);
 
+/// Ends a tool: `status`, or where what was printed has not all arrived (a full disk, a closed standard output), an
+/// error and kExitFailure. A script that goes by the status would take half a result for a whole one.
+int finishOutput(std::string_view tool, int status);
+
 class Phases;
 
 class CommandLine {
@@ -89,7 +93,7 @@ private:
     std::vector<std::string> *list = nullptr;
   };
   std::optional<Outcome> answer(std::string_view argument) const;
-  void print(const Outcome &outcome) const;
+  std::optional<int> print(const Outcome &outcome) const;
   const Option *find(std::string_view name) const;
   std::string usageErrorText(std::string_view message) const;
   std::string unknownOption(std::string_view argument, std::string_view name) const;

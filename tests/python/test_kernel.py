@@ -60,6 +60,7 @@ def test_what_is_known_of_it(saxpy):
     ({"x": numpy.ones(1000)}, TypeError, "argument 0, x of kernel 'saxpy': its elements are float64, the kernel takes float32"),
     ({"x": numpy.ones((10, 10), numpy.float32).T}, ValueError, "not dense in row-major order"),
     ({"x": "text"}, TypeError, "is no array"),
+    ({"x": numpy.ma.array(numpy.zeros(1000, "f4"), mask=True)}, TypeError, "argument 0, x of kernel 'saxpy': it is a masked array, whose mask a kernel would"),
     ({"x": [1.0] * 1000}, TypeError, "<class 'list'> is no array: expected one of NumPy"),
     ({"x": numpy.ones(1000, ">f4")}, TypeError, "an array of >f4: supported are bool, 8 to 64 bit integers"),
     ({"x": numpy.ones(1000, "c8")}, TypeError, "an array of complex64: supported are"),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tools as functions: what they build, and their text where they refuse."""
+import os
+
 import numpy
 import pytest
 import tenon
@@ -115,3 +117,42 @@ def test_what_nvcc_says_of_the_hosts_compiler(said, hint, monkeypatch, tmp_path)
     with pytest.raises(tenon.ToolError) as raised:
         toolchain.run_tool("tenon-link", [])
     assert hint in str(raised.value)
+
+
+def test_a_cache_that_cannot_be_made(monkeypatch, tmp_path):
+    from tenon import toolchain
+
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "file"))
+    with pytest.raises(NotADirectoryError, match="Not a directory: what Tenon builds is kept in .*fix: TENON_CACHE_DIR names a folder that can be written"):
+        tenon.cuda_kernel('extern "C" __global__ void f(float *x) { x[0] = 1; }', "f", block=32, flags=["-DNOWHERE"])
+    monkeypatch.setenv("TENON_CACHE_DIR", "none")
+    folder = toolchain.cache_folder()
+    assert folder == toolchain.cache_folder() and folder.stat().st_mode & 0o77 == 0  # nobody else's
+
+
+def test_folders_with_blanks(nvcc, monkeypatch, tmp_path):
+    monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "the caché"))
+    k = tenon.cuda_kernel('extern "C" __global__ void f(float *x) { x[0] = 1; }', "f", block=32)
+    x = numpy.zeros(4, "f4")
+    k(x, grid=1)
+    assert x[0] == 1
+
+
+def test_the_name_of_a_kernel():
+    with pytest.raises(TypeError, match="the name of a kernel is 5; wanted: text"):
+        tenon.cuda_kernel("", 5)
+
+
+def test_files_that_another_process_reads_are_replaced_whole(nvcc, monkeypatch, tmp_path):
+    from tenon import cuda
+
+    monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path))
+    built = []
+    for _ in range(2):
+        monkeypatch.setattr(cuda, "_made", {})
+        k = tenon.cuda_kernel('extern "C" __global__ void f(float *x) { x[0] = 1; }', "f", block=32)
+        with (k.meta.path.parent / "f.json").open() as manifest:  # kept open, as the process that reads it has it
+            built.append(os.fstat(manifest.fileno()).st_ino)
+            built.append(manifest)
+    assert built[0] != built[2] and sorted(one.name for one in k.meta.path.parent.iterdir()) == ["f.cu", "f.json", "f.tnx"]

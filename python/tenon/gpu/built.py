@@ -13,7 +13,7 @@ from typing import Any
 from .._core.native import Device
 from ..cuda import _manifest, _Parameter
 from ..program import Executable
-from ..toolchain import _libdevice_home, cache_folder, digest, find_nvcc, run_tool
+from ..toolchain import _libdevice_home, cache_folder, digest, find_nvcc, make_folder, run_tool, write_whole
 from .errors import KernelError
 from .parameters import Parameter
 from .trace import Traced
@@ -112,7 +112,7 @@ def ptx_of(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: 
     """The kernel's PTX for each target, kept by its text. ToolError: what tenon-compile says."""
     check_targets(name, traced, targets)
     folder = cache_folder() / digest("gpu", name, traced.module, repr(parameters), block)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     out: dict[str, str] = {}
     for target in targets:
         kept = folder / f"{name}_{target}.ptx"
@@ -138,7 +138,7 @@ def build(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: t
     """The kernel on a device: what tenon.cuda_kernel gives."""
     texts = ptx_of(name, traced, parameters, block, targets)
     folder = cache_folder() / digest("gpu", name, tuple(sorted(texts.items())), repr(parameters), block, traced.alignments)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     listed = tuple(_Parameter(one.name, one.dtype.name, one.access) for one in parameters)
     manifest = _manifest(name, listed, block, traced.dynamic_shared_bytes, "", ())
     for binding in manifest["exports"][0]["layout"]["bindings"]:
@@ -148,9 +148,9 @@ def build(name: str, traced: Traced, parameters: tuple[Parameter, ...], block: t
     manifest["objects"] = []
     for target, text in texts.items():
         path = folder / f"{name}_{target}.ptx"
-        path.write_text(text)
+        write_whole(path, text)
         manifest["objects"].append({"path": path.name, "target": target})
-    (folder / f"{name}.json").write_text(json.dumps(manifest))
+    write_whole(folder / f"{name}.json", json.dumps(manifest))
     executable, partial = folder / f"{name}.tnx", folder / f"{name}.{os.getpid()}.tnx"
     nvcc = find_nvcc()
     has_ptxas = shutil.which("ptxas", path=f"{pathlib.Path(nvcc).parent if nvcc else ''}{os.pathsep}{os.environ.get('PATH', '')}") is not None

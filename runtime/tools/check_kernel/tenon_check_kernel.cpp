@@ -234,6 +234,6 @@ int main(int argc, char **argv) {
   phases.begin("open the device");
   Result<int> status = run(options, phases);
   if (status.ok())
-    return *status;
+    return finishOutput("tenon-check-kernel", *status);
   return reportFailure("tenon-check-kernel", status.status().message());
 }

@@ -44,14 +44,15 @@ protected:
     ASSERT_EQ(chmod((folder_ + "nvcc").c_str(), 0755), 0);
   }
 
-  LinkJob compile(std::vector<std::string_view> targets, std::string_view objectTarget = "") {
+  LinkJob compile(std::vector<std::string_view> targets, std::string_view objectTarget = "",
+                  const std::string &name = "k.cu") {
     LinkJob job;
     job.sources.compiler = folder_ + "nvcc";
     job.sources.cacheFolder = folder_ + "cache";
     for (std::string_view target : targets)
       job.sources.targets.push_back(*abi::parseTargetArch(target));
     ObjectInput source;
-    source.path = folder_ + "k.cu";
+    source.path = folder_ + name;
     source.bytes = *readFile(source.path);
     source.isSource = true;
     source.priority = 3;
@@ -88,6 +89,27 @@ TEST_F(CompileSources, MakesOneObjectPerTarget) {
   EXPECT_EQ(job.objects[2].path, "other.ptx");
   EXPECT_EQ(job.inputFiles, (std::vector<std::string>{folder_ + "k.cu", folder_ + "h.cuh"}));
   EXPECT_TRUE(has("k.cu:1: warning: careful"));
+}
+
+// nvcc runs the host's compiler through a shell.
+TEST_F(CompileSources, FoldersWithBlanksAreOneWord) {
+  script("for a in \"$@\"; do case $a in *prefix-map*) echo \"// $a\" > /proc/self/fd/3;; esac; done\n");
+  LinkJob job = compile({"sm_80"});
+  ASSERT_FALSE(diagnostics_.hasErrors()) << diagnostics_.toString();
+  EXPECT_NE(job.objects[0].bytes.view().find("// \"-fmacro-prefix-map="), std::string::npos)
+      << job.objects[0].bytes.view();
+}
+
+TEST_F(CompileSources, PathsThatAShellWouldReadAreRefused) {
+  for (const char *name : {"$(touch x).cu", "`x`.cu", "a\"b.cu"}) {
+    fs::rename(folder_ + "k.cu", folder_ + name);
+    compile({"sm_80"}, "", name);
+    EXPECT_TRUE(has(concat(name, ": error: [K-23] cannot compile it: nvcc hands paths to a shell, which reads the '")))
+        << diagnostics_.toString();
+    EXPECT_TRUE(has("fix: rename it"));
+    EXPECT_EQ(runs(), 0u);
+    fs::rename(folder_ + name, folder_ + "k.cu");
+  }
 }
 
 TEST_F(CompileSources, AnObjectsOwnTargetCounts) {
