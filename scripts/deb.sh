@@ -110,6 +110,11 @@ EOF
     [ -z "$all" ] || printf 'Depends: %s\n' "$all"
     grep -v '^Depends: ' "$source/packaging/deb/$name.control"
   } | sed "s/@VERSION@/$version/g" >"$package/DEBIAN/control"
+  # Python writes what it compiled beside the package; dpkg does not know of it.
+  if [ "$name" = python3-tenon ]; then
+    printf '#!/bin/sh\nset -e\nfind "${DPKG_ROOT:-}/usr/lib/python3/dist-packages/tenon" -name __pycache__ -prune -exec rm -rf {} +\n' >"$package/DEBIAN/prerm"
+    chmod 755 "$package/DEBIAN/prerm"
+  fi
   [ "$name" != libtenon-runtime0 ] || echo 'activate-noawait ldconfig' >"$package/DEBIAN/triggers"
   (cd "$package" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
   find "$package" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

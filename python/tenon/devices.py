@@ -30,13 +30,14 @@ def default_device() -> Device:
 
 
 _SPELLED = {"i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+_NAMES = {"bool", "int8", "bfloat16", *_SPELLED.values()}
 
 
 def _element_name(dtype: Any) -> str:
     """A type of elements by its name in Python: of that name, of a program's, or of whatever NumPy takes for a type."""
     if isinstance(dtype, str) and dtype in ("i1", "i8"):
         raise TypeError(f"'{dtype}' counts bits in a program's text and bytes in NumPy: write bool, int8 or int64")
-    if isinstance(dtype, str) and (dtype in _SPELLED or dtype == "bfloat16"):
+    if isinstance(dtype, str) and (dtype in _SPELLED or dtype in _NAMES):
         return _SPELLED.get(dtype, dtype)
     import numpy
 

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace tenon {
 
@@ -220,7 +222,17 @@ std::optional<int> CommandLine::print(const Outcome &outcome) const {
   return outcome.exitStatus ? std::optional(finishOutput(help_.tool, *outcome.exitStatus)) : std::nullopt;
 }
 
+/// A standard stream that the caller has closed: its number would be the next file's that is opened, which then got
+/// what is printed. /dev/null takes the number; as one to read from, so that what is printed is still an error.
+static void holdStandardStreams() {
+  for (int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(number, F_GETFD) < 0 && errno == EBADF)
+      (void)open("/dev/null",
+                 number == STDERR_FILENO ? O_WRONLY : O_RDONLY); // the lowest number that is free: this one
+}
+
 std::optional<int> CommandLine::parse(int argc, const char *const *argv) const {
+  holdStandardStreams();
   return print(evaluate(argc, argv));
 }
 

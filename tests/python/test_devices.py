@@ -69,3 +69,9 @@ def test_dlpack_says_no_to_other_devices():
         assert array.__dlpack__(dl_device=(1, 0))
         with pytest.raises(BufferError, match=r"on DLPack's device \(1, 0\) is not copied to \(2, 0\)"):
             array.__dlpack__(dl_device=(2, 0))
+
+
+def test_types_are_named_without_numpy(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "numpy", None)  # its import fails
+    for name in ("bool", "int8", "int64", "float16", "bfloat16", "float32", "f32"):
+        assert tenon.empty(3, name).shape == (3,)

@@ -173,8 +173,9 @@ def main():
 
         tried = [version_of(sys.executable)]
         for minor in range(10, 20):
-            other = shutil.which(f"python3.{minor}")
-            if not other or version_of(other) != (3, minor) or (3, minor) in tried:
+            found = [shutil.which(f"python3.{minor}"), *map(str, pathlib.Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python3.{minor}"))]
+            other = next((one for one in found if one and version_of(one) == (3, minor)), None)
+            if not other or (3, minor) in tried:
                 continue
             venv = work / f"venv-3.{minor}"
             environment = environment_of(work, venv)
