@@ -9,7 +9,9 @@
 #include "compiler/dispatch/products/few_channels.h"
 #include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/phases.h"
+#include "compiler/dispatch/products/starts.h"
 #include "compiler/dispatch/products/turned_filters.h"
+#include "compiler/dispatch/products/zero_points.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -61,6 +63,8 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       getOperation()->setAttr(kTf32Attr, UnitAttr::get(&getContext()));
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
+      addStartsBehind(function);
+      takeOutZeroPoints(function);
       dropUnitOffsets(function);
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
     }

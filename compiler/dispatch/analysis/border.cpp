@@ -148,14 +148,13 @@ struct Found {
   SmallVector<int64_t> steps;
 };
 
-std::optional<Found> find(Value value, linalg::GenericOp op) {
+std::optional<Found> find(Value value, linalg::GenericOp op, Attribute outside) {
   auto select = value.getDefiningOp<arith::SelectOp>();
   auto read = select ? select.getTrueValue().getDefiningOp<tensor::ExtractOp>() : tensor::ExtractOp();
   if (!read || select->getBlock() != op.getBody() || read->getBlock() != op.getBody())
     return std::nullopt;
-  Attribute outside;
-  if (!matchPattern(select.getFalseValue(), m_Constant(&outside)) ||
-      outside != Builder(op.getContext()).getZeroAttr(value.getType()))
+  Attribute otherwise;
+  if (!matchPattern(select.getFalseValue(), m_Constant(&otherwise)) || otherwise != outside)
     return std::nullopt;
   auto image = cast<RankedTensorType>(read.getTensor().getType());
   const SmallVector<int64_t> loops = op.getStaticLoopRanges();
@@ -200,16 +199,24 @@ std::optional<Found> find(Value value, linalg::GenericOp op) {
   return found;
 }
 
+Attribute zeroOf(Value value) {
+  return Builder(value.getContext()).getZeroAttr(value.getType());
+}
+
 } // namespace
 
-std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
-  const std::optional<Found> found = find(value, op);
+std::optional<Border> borderOf(Value value, linalg::GenericOp op, Attribute outside) {
+  const std::optional<Found> found = find(value, op, outside);
   const bool isDense = found && llvm::all_of(found->steps, [](int64_t step) { return step == 1; });
   return isDense ? std::optional(found->border) : std::nullopt;
 }
 
+std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
+  return borderOf(value, op, zeroOf(value));
+}
+
 std::optional<DilatedImage> dilatedImageOf(Value value, linalg::GenericOp op) {
-  const std::optional<Found> found = find(value, op);
+  const std::optional<Found> found = find(value, op, zeroOf(value));
   return found ? std::optional(DilatedImage{found->border.image, found->border.map, found->steps}) : std::nullopt;
 }
 

@@ -22,6 +22,8 @@ struct Border {
 
 /// How `value`, of the body of `op`, reads an image; nothing where it is anything else.
 std::optional<Border> borderOf(mlir::Value value, mlir::linalg::GenericOp op);
+/// The same with a number of the image's type around it, such as a zero point.
+std::optional<Border> borderOf(mlir::Value value, mlir::linalg::GenericOp op, mlir::Attribute outside);
 
 /// An image with zeros also between its elements:
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/unit_sums.h"
 
+#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/group.h"
 
@@ -12,13 +13,30 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
+/// Loops of one step that no image has: one filter for each channel, as if there could be several.
+void addUnitFilters(linalg::GenericOp op, SmallVector<unsigned> &units) {
+  if (op.getNumReductionLoops() == 0 || !readsWindows(op))
+    return;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    const bool isOfImage = llvm::any_of(op.getIndexingMapsArray(), [&, at = unsigned(loop)](AffineMap map) {
+      return map.isFunctionOfDim(at) && !map.isProjectedPermutation();
+    });
+    if (type == utils::IteratorType::parallel && sizes[loop] == 1 && !isOfImage)
+      units.push_back(loop);
+  }
+}
+
 /// Empty where nothing is left to sum over without them.
 SmallVector<unsigned> unitSumsOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<unsigned> reduced, units;
   op.getReductionDims(reduced);
   llvm::copy_if(reduced, std::back_inserter(units), [&](unsigned loop) { return sizes[loop] == 1; });
-  return units.size() < reduced.size() ? units : SmallVector<unsigned>();
+  if (units.size() == reduced.size())
+    units.clear();
+  addUnitFilters(op, units);
+  return units;
 }
 
 /// The index without loops of one step, where another operand still says that they are such.
