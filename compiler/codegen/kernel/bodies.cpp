@@ -202,6 +202,19 @@ Value Bodies::contribution(const RowSum &sum, const Point &point, unsigned lane)
   return widen(k_, sum.sum, compute(*sum.op, sum.output, point, contributed)[lane]);
 }
 
+bool Bodies::startsFromScalar(const RowSum &sum) const {
+  return bool(sum.op->outputs[sum.output].startScalar);
+}
+
+Value Bodies::begin(const RowSum &sum) {
+  const KernelOutput &output = sum.op->outputs[sum.output];
+  return output.startScalar ? widen(k_, sum.sum, arguments_.scalars.lookup(output.startScalar)) : neutral(k_, sum.sum);
+}
+
+Value Bodies::finishBegun(const RowSum &sum, const Point &point, unsigned lane, Value total) {
+  return startsFromScalar(sum) ? narrow(k_, sum.sum, total) : finish(sum, point, lane, total);
+}
+
 Value Bodies::finish(const RowSum &sum, const Point &point, unsigned lane, Value total) {
   const KernelOutput &output = sum.op->outputs[sum.output];
   if (output.startScalar || output.startTensor) {

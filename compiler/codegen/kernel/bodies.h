@@ -96,6 +96,10 @@ public:
   /// What a reduction starts from, combined with `total`, in the type of the tensors.
   mlir::Value finish(const RowSum &sum, const Point &point, unsigned lane, mlir::Value total);
 
+  /// Where one thread computes all of a reduction: what its accumulator starts from, a scalar or nothing, and its end.
+  mlir::Value begin(const RowSum &sum);
+  mlir::Value finishBegun(const RowSum &sum, const Point &point, unsigned lane, mlir::Value total);
+
   mlir::Value rowOf(const RowSum &sum, unsigned lane = 0) const {
     return rows_.lookup(sum.op->op->getResult(sum.output))[lane];
   }
@@ -125,6 +129,7 @@ public:
   mlir::Value isAligned(const KernelTensor &tensor, int64_t bytes);
 
 private:
+  bool startsFromScalar(const RowSum &sum) const;
   Lanes operand(const KernelOp &op, const KernelInput &input, const Point &point);
   bool hasElements(const KernelOp &op) const;
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);

@@ -135,6 +135,14 @@ bool isReadByIndex(const Group &group, unsigned axis) {
   });
 }
 
+/// Whether some windows slide along the axis, whose border a body asks for.
+bool hasBorder(const Group &group, unsigned axis) {
+  return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    std::optional<unsigned> loop = loopOn(group, op, axis);
+    return loop && op.getNumReductionLoops() != 0 && readsByIndex(op, *loop);
+  });
+}
+
 Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis) {
   Extent found;
   bool any = false;
@@ -165,7 +173,8 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
       unrolled = shape.group.axisOf.lookup(ops[0])[*loop];
   for (unsigned axis : orderOf(shape.group, accesses)) {
     Extent extent = extentOf(kernel, shape.group, axis);
-    const bool isShort = !extent.value && extent.size < kShortRow;
+    // Of windows, results beside each other on several axes are computed together (strategies/windows).
+    const bool isShort = !extent.value && extent.size < kShortRow && !hasBorder(shape.group, axis);
     if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis) ||
         (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled || shape.axes.back().axes.back() == unrolled)
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});

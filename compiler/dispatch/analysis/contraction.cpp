@@ -119,10 +119,32 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
   return found;
 }
 
+/// A convolution of each channel for itself that makes several of it: a tile of a matrix would be nothing but zeros.
+static bool isOfSmallGroups(const Contraction &product) {
+  constexpr int64_t kMostFilters = 8; // of a channel
+  linalg::GenericOp op = product.op;
+  if (product.batch.empty() || !readsWindows(op))
+    return false;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto isPlain = [&](unsigned loop) { // in every operand that has it
+    return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+      return !map.isFunctionOfDim(loop) || map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
+    });
+  };
+  const bool isOfChannels =
+      llvm::any_of(product.reduced, [&](unsigned loop) { return isPlain(loop) && sizes[loop] != 1; });
+  const bool isOfWindow = llvm::any_of(product.reduced, [&](unsigned loop) { return !isPlain(loop); });
+  const std::optional<int64_t> rows = knownSizeOf(op, product.rows), columns = knownSizeOf(op, product.columns),
+                               groups = knownSizeOf(op, product.batch);
+  if (!isOfWindow || isOfChannels || (groups && *groups == 1) || (!rows && !columns))
+    return false;
+  return (!rows ? *columns : !columns ? *rows : std::min(*rows, *columns)) <= kMostFilters;
+}
+
 std::optional<Contraction> contractionOf(linalg::GenericOp op) {
   std::optional<Contraction> found = isTreeReduction(op) ? std::nullopt : productOf(op);
   // Each channel for itself: a matrix of one row or one column.
-  const bool isMatrix = found && !found->rows.empty() && !found->columns.empty();
+  const bool isMatrix = found && !found->rows.empty() && !found->columns.empty() && !isOfSmallGroups(*found);
   return isMatrix ? found : std::nullopt;
 }
 

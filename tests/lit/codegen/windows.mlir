@@ -40,9 +40,9 @@ func.func @filters(%i: tensor<2x9x9x16xf16>, %w: tensor<3x3x16x32xf16>, %o: tens
 
 // Windows of one element are a product of matrices, too, with rows that are one dimension.
 // CHECK-LABEL: hal.executable.source private @depthwise_dispatch_0
-// CHECK: tenon.strategy = {name = "windows", run = 1 : i64, threads = 256 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {lines = 1 : i64, name = "windows", run = 1 : i64, threads = 256 : i64, width = 4 : i64}
 // CHECK-LABEL: hal.executable.source private @pool_dispatch_0
-// CHECK: tenon.strategy = {name = "windows", run = 1 : i64, threads = 256 : i64, width = 8 : i64}
+// CHECK: tenon.strategy = {lines = 1 : i64, name = "windows", run = 1 : i64, threads = 256 : i64, width = 8 : i64}
 // CHECK-LABEL: hal.executable.source private @filters_dispatch_0
 // CHECK: tenon.strategy = {{.*}}name = "contraction"
 // CHECK-LABEL: hal.executable.source private @points_dispatch_0
@@ -50,4 +50,36 @@ func.func @filters(%i: tensor<2x9x9x16xf16>, %w: tensor<3x3x16x32xf16>, %o: tens
 func.func @points(%i: tensor<2x9x9x64xf16>, %w: tensor<1x1x64x128xf16>, %o: tensor<2x9x9x128xf32>) -> tensor<2x9x9x128xf32> {
   %r = linalg.conv_2d_nhwc_hwcf ins(%i, %w : tensor<2x9x9x64xf16>, tensor<1x1x64x128xf16>) outs(%o : tensor<2x9x9x128xf32>) -> tensor<2x9x9x128xf32>
   return %r : tensor<2x9x9x128xf32>
+}
+
+// Of many results a thread computes a tile: what it reads for one of them it has for the others. The last tiles of an
+// axis begin in those before.
+// CHECK-LABEL: hal.executable.source private @tiles_dispatch_0
+// CHECK: tenon.strategy = {lines = 4 : i64, name = "windows", run = 4 : i64, threads = 256 : i64, width = 2 : i64}
+func.func @tiles(%i: tensor<8x58x58x144xf16>, %w: tensor<3x3x144xf16>, %o: tensor<8x56x56x144xf16>) -> tensor<8x56x56x144xf16> {
+  %r = linalg.depthwise_conv_2d_nhwc_hwc ins(%i, %w : tensor<8x58x58x144xf16>, tensor<3x3x144xf16>) outs(%o : tensor<8x56x56x144xf16>) -> tensor<8x56x56x144xf16>
+  return %r : tensor<8x56x56x144xf16>
+}
+
+// Where windows slide along the last axis, lanes would read across vectors.
+// CHECK-LABEL: hal.executable.source private @first_dispatch_0
+// CHECK: tenon.strategy = {lines = 1 : i64, name = "windows", run = 8 : i64, threads = 256 : i64, width = 1 : i64}
+func.func @first(%i: tensor<8x144x58x58xf16>, %w: tensor<144x3x3xf16>, %o: tensor<8x144x56x56xf16>) -> tensor<8x144x56x56xf16> {
+  %r = linalg.depthwise_conv_2d_nchw_chw ins(%i, %w : tensor<8x144x58x58xf16>, tensor<144x3x3xf16>) outs(%o : tensor<8x144x56x56xf16>) -> tensor<8x144x56x56xf16>
+  return %r : tensor<8x144x56x56xf16>
+}
+
+// A channel that makes two of it is no product of matrices; one that makes one has no dimension for it.
+// CHECK-LABEL: hal.executable.source private @two_dispatch_0
+// CHECK: tenon.strategy = {{.*}}name = "windows"
+func.func @two(%i: tensor<2x9x9x16xf16>, %w: tensor<3x3x16x2xf16>, %o: tensor<2x7x7x16x2xf32>) -> tensor<2x7x7x16x2xf32> {
+  %r = linalg.depthwise_conv_2d_nhwc_hwcm ins(%i, %w : tensor<2x9x9x16xf16>, tensor<3x3x16x2xf16>) outs(%o : tensor<2x7x7x16x2xf32>) -> tensor<2x7x7x16x2xf32>
+  return %r : tensor<2x7x7x16x2xf32>
+}
+// CHECK-LABEL: hal.executable.source private @one_dispatch_0
+// CHECK: tenon.strategy = {{.*}}name = "windows"
+// CHECK: tensor<3x3x16xf16>
+func.func @one(%i: tensor<2x9x9x16xf16>, %w: tensor<3x3x16x1xf16>, %o: tensor<2x7x7x16x1xf32>) -> tensor<2x7x7x16x1xf32> {
+  %r = linalg.depthwise_conv_2d_nhwc_hwcm ins(%i, %w : tensor<2x9x9x16xf16>, tensor<3x3x16x1xf16>) outs(%o : tensor<2x7x7x16x1xf32>) -> tensor<2x7x7x16x1xf32>
+  return %r : tensor<2x7x7x16x1xf32>
 }
