@@ -26,6 +26,7 @@ os.environ.setdefault("TENON_EMULATOR_QUIET", "1")
 import numpy as np  # noqa: E402
 
 import carry  # noqa: E402
+import convolution_forms  # noqa: E402
 import elements  # noqa: E402
 import judge  # noqa: E402  (puts scripts/ on the path)
 import random_program  # noqa: E402
@@ -115,6 +116,10 @@ class Runner:
         return ("wrong", wrong, known) if wrong else ("right", "", known)
 
 
+def generator_of(options):
+    return (convolution_forms if options.get("convolutions") else random_program).generate
+
+
 def work(options, pipe):
     """Answers one seed after the other: (seed, verdict, detail, known)."""
     runner = Runner(options)
@@ -131,7 +136,7 @@ def work(options, pipe):
             if answer[0] == "fault":
                 return  # CUDA does not work any more in this process
             continue
-        program = random_program.generate(task)
+        program = generator_of(options)(task)
         if program is None:
             pipe.send((task, "empty", "", 0))
             continue
@@ -239,8 +244,8 @@ def answers(seeds, options, jobs, until):
 def keep(seed, verdict, detail, options, folder):
     """Shrinks and writes a program that failed."""
     random_program.CLASSES = tuple(options["classes"] or random_program.CLASSES)
-    program = random_program.generate(seed)
-    if not options["programs"]:
+    program = generator_of(options)(seed)
+    if not options["programs"] and program.nodes:
         worker = Worker(options)
         program, detail = shrink.shrink(program, verdict, detail, worker.ask, stable if verdict != "wrong" else lambda _: "")
         worker.process.kill()
@@ -249,7 +254,7 @@ def keep(seed, verdict, detail, options, folder):
     with open(base + ".mlir", "w", encoding="utf-8") as file:
         file.write(program.text())
     with open(base + ".txt", "w", encoding="utf-8") as file:
-        file.write(f"{verdict}: {detail}\nseed {seed}; nodes: {', '.join(map(repr, program.nodes))}\n")
+        file.write(f"{verdict}: {detail}\nseed {seed}; nodes: {', '.join(map(repr, program.nodes)) or repr(program)}\n")
         for number, (kind, data) in enumerate(program.inputs()):
             shape = "x".join(map(str, data.shape + (kind,)))
             values = " ".join(map(str, data.ravel()[:64].tolist()))
@@ -282,6 +287,7 @@ def main():
     parser.add_argument("--most", type=int, default=20, help="stop after so many failures")
     parser.add_argument("--shrink", type=int, default=3, help="make so many of one message small, and four times as many wrong ones")
     parser.add_argument("--classes", default="", help="only these, of " + ", ".join(random_program.CLASSES))
+    parser.add_argument("--convolutions", action="store_true", help="convolutions in every form, instead of programs of many operations")
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--checks", default="", help="TENON_EMULATOR_CHECK, such as races,uninitialised")
     parser.add_argument("--flags", default="--target=sm_80 --images=ptx", help="of tenon-compile")
@@ -292,7 +298,7 @@ def main():
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     options = options_of(arguments.build, arguments.device, arguments.flags, arguments.library)
-    options.update(programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
+    options.update(convolutions=arguments.convolutions, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
     seeds = list(range(arguments.seed, arguments.seed + arguments.count))
     if arguments.compile_to:
         return carry.compile_all(seeds, options, arguments.compile_to, arguments.jobs)
