@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The programs of shapes.py as MLIR: a border by tensor.pad, zeros between elements by tensor.insert_slice, sums of products."""
 
+from shapes import ZERO_POINT
+
 
 def tensor(shape, kind):
     return f"tensor<{'x'.join(map(str, shape))}x{kind}>"
@@ -25,8 +27,8 @@ def places(case):
     return "nhwc" if case.layout == "nhwc" else "nchw"
 
 
-def widened(case, padding):
-    """The tensor %i with zeros around its places: its name, its shape, and the lines that make it."""
+def widened(case, padding, around=""):
+    """The tensor %i with zeros, or a value, around its places: its name, its shape, and the lines that make it."""
     element, shape, letters = case.element(), case.shapes()[0], places(case)
     if not padding:
         return "%i", shape, ""
@@ -34,7 +36,7 @@ def widened(case, padding):
     low = ", ".join(str(padding * (letter in "hw")) for letter in letters)
     return "%wide", whole, f"""  %wide = tensor.pad %i low[{low}] high[{low}] {{
   ^bb0(%0: index, %1: index, %2: index, %3: index):
-    tensor.yield %zero_{element} : {element}
+    tensor.yield {around or f"%zero_{element}"} : {element}
   }} : {tensor(shape, element)} to {tensor(whole, element)}
 """
 
@@ -56,7 +58,16 @@ def sum_of_products(case, loops, reduced, indices, operands, shapes, out):
     extend = "" if wide else f"%x = arith.extf %a : {element} to f32\n    %y = arith.extf %b : {element} to f32\n    "
     names = ("%a", "%b") if wide else ("%x", "%y")
     sums = tensor(out, "f32")
-    return fill("f", out, "f32") + f"""  %p = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({', '.join(operands)} : {types}) outs(%f : {sums}) {{
+    start = fill("f", out, "f32")
+    if case.behind == "start":  # of the channels last
+        start = f"""  %f0 = tensor.empty() : {sums}
+  %f = linalg.generic {{indexing_maps = [{affine("d", "abcd")}, {affine("abcd", "abcd")}], iterator_types = [{parallel(4)}]}} ins(%c : {tensor(case.shapes()[2], element)}) outs(%f0 : {sums}) {{
+  ^bb0(%u: {element}, %z: f32):
+    %v = arith.extf %u : {element} to f32
+    linalg.yield %v : f32
+  }} -> {sums}
+"""
+    return start + f"""  %p = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({', '.join(operands)} : {types}) outs(%f : {sums}) {{
   ^bb0(%a: {element}, %b: {element}, %s: f32):
     {extend}%m = arith.mulf {names[0]}, {names[1]} : f32
     %t = arith.addf %s, %m : f32
@@ -68,16 +79,20 @@ def sum_of_products(case, loops, reduced, indices, operands, shapes, out):
 def tail(case, out):
     """What is computed from %p, in the type of the operands, is the result."""
     element, over = case.element(), places(case)
-    if element == "f32" and not case.fused:
+    is_added = case.fused or case.behind == "relu6"
+    if element == "f32" and not is_added:
         return f"  return %p : {tensor(out, 'f32')}\n}}\n"
     inputs, types, given, body, last = ["%p"], [tensor(out, "f32")], "%v: f32", "", "%v"
     maps = [affine(over, over)] * 2
-    if case.fused:
+    if is_added:
         inputs, types, given = ["%p", "%c"], types + [tensor(case.shapes()[2], element)], given + f", %u: {element}"
         maps.insert(1, affine("c", over))
         body = (f"    %d = arith.extf %u : {element} to f32\n" if element != "f32" else "    %d = arith.addf %u, %zero_f32 : f32\n") + \
             "    %g = arith.addf %v, %d : f32\n    %h = arith.maximumf %g, %zero_f32 : f32\n"
         last = "%h"
+        if case.behind == "relu6":
+            body += "    %six = arith.constant 6.0 : f32\n    %j = arith.minimumf %h, %six : f32\n"
+            last = "%j"
     if element != "f32":
         body += f"    %o = arith.truncf {last} : f32 to {element}\n"
         last = "%o"
@@ -98,10 +113,72 @@ def windows(case):
     return {"n": "n", "c": "c", "h": f"h{step} + r", "w": f"w{step} + s"}
 
 
+def quantised_program(case):
+    image, filters, bias, scale = case.shapes()
+    out, element = case.image(case.result_size(), case.results()), "i8"
+    types = [tensor(image, "i8"), tensor(filters, "i8"), tensor(bias, "i32"), tensor(scale, "f32")]
+    names = ", ".join(f"%{name}: {kind}" for name, kind in zip("iwcs", types))
+    text = f"func.func @run({names}) -> {tensor(out, element)} {{\n"
+    text += f"  %zx = arith.constant {ZERO_POINT} : i32\n  %zw = arith.constant 0 : i32\n  %edge = arith.constant {ZERO_POINT} : i8\n  %zero_i32 = arith.constant 0 : i32\n"
+    source, wide, pad = widened(case, case.padding(), "%edge")
+    text += pad + fill("f", out, "i32")
+    steps = f"dense<{case.stride}> : vector<2xi64>"
+    result = tensor(out, "i32")
+    text += f"""  %p = linalg.conv_2d_nhwc_fhwc_q {{dilations = dense<1> : vector<2xi64>, strides = {steps}}} ins({source}, %w, %zx, %zw : {tensor(wide, "i8")}, {types[1]}, i32, i32) outs(%f : {result}) -> {result}
+  %q = tensor.empty() : {tensor(out, element)}
+  %low = arith.constant -128.0 : f32
+  %high = arith.constant 127.0 : f32
+  %r = linalg.generic {{indexing_maps = [{affine("nhwc", "nhwc")}, {affine("c", "nhwc")}, {affine("c", "nhwc")}, {affine("nhwc", "nhwc")}], iterator_types = [{parallel(4)}]}} ins(%p, %c, %s : {result}, {types[2]}, {types[3]}) outs(%q : {tensor(out, element)}) {{
+  ^bb0(%v: i32, %u: i32, %x: f32, %z: i8):
+    %a = arith.addi %v, %u : i32
+    %b = arith.sitofp %a : i32 to f32
+    %d = arith.mulf %b, %x : f32
+    %e = math.roundeven %d : f32
+    %g = arith.maximumf %e, %low : f32
+    %h = arith.minimumf %g, %high : f32
+    %o = arith.fptosi %h : f32 to i8
+    linalg.yield %o : i8
+  }} -> {tensor(out, element)}
+  return %r : {tensor(out, element)}
+}}
+"""
+    return text
+
+
+def grouped_program(case):
+    image, filters = case.shapes()
+    element, pad = case.element(), case.padding()
+    wide = (image[0], image[1] + 2 * pad, image[2] + 2 * pad, *image[3:])
+    out = (image[0], case.result_size(), case.result_size(), *filters[:2])
+    text = f"func.func @run(%i: {tensor(image, element)}, %w: {tensor(filters, element)}) -> {tensor(out, element)} {{\n"
+    text += "".join(f"  %zero_{kind} = arith.constant 0.0 : {kind}\n" for kind in (element, "f32"))
+    text += f"""  %wide = tensor.pad %i low[0, {pad}, {pad}, 0, 0] high[0, {pad}, {pad}, 0, 0] {{
+  ^bb0(%0: index, %1: index, %2: index, %3: index, %4: index):
+    tensor.yield %zero_{element} : {element}
+  }} : {tensor(image, element)} to {tensor(wide, element)}
+"""
+    read = windows(case)
+    loops = "nhwgkrsc"
+    text += sum_of_products(case, loops, "rsc", [["n", read["h"], read["w"], "g", "c"], "gkrsc", "nhwgk"], ["%wide", "%w"], [wide, filters], out)
+    return text + f"""  %q = tensor.empty() : {tensor(out, element)}
+  %r = linalg.generic {{indexing_maps = [{affine("nhwgk", "nhwgk")}, {affine("nhwgk", "nhwgk")}], iterator_types = [{parallel(5)}]}} ins(%p : {tensor(out, "f32")}) outs(%q : {tensor(out, element)}) {{
+  ^bb0(%v: f32, %z: {element}):
+    %o = arith.truncf %v : f32 to {element}
+    linalg.yield %o : {element}
+  }} -> {tensor(out, element)}
+  return %r : {tensor(out, element)}
+}}
+"""
+
+
 def forward_program(case):
+    if case.kind == "i8":
+        return quantised_program(case)
+    if case.groups > 1:
+        return grouped_program(case)
     letters, read = places(case), windows(case)
     if not case.filters:
-        loops, reduced, order = "nhwcrs", "rs", "rsc"
+        loops, reduced, order = letters + "rs", "rs", "rsc" if case.layout == "nhwc" else "crs"
     elif case.layout == "nhwc":
         loops, reduced, order = "nhwkrsc", "rsc", "krsc"
     else:

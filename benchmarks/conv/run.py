@@ -17,12 +17,38 @@ import torch  # noqa: E402
 import torch.nn.functional as functional  # noqa: E402
 
 from measure import Tenon, Torch  # noqa: E402
-from shapes import SETS  # noqa: E402
+from shapes import SETS, ZERO_POINT  # noqa: E402
 
-KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32}
+KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "i8": torch.int8}
 # Of a result, and of a product.
 EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7, "tf32": 2.0 ** -23}
 PRODUCT_EPS = {"tf32": 2.0 ** -10}
+
+
+def grouped(case):
+    """Of channels in groups, which are one dimension of PyTorch's."""
+    def run(image, weights):
+        image, weights = image.flatten(3).permute(0, 3, 1, 2), weights.flatten(0, 1).permute(0, 3, 1, 2)
+        made = functional.conv2d(image, weights, stride=case.stride, padding=case.padding(), groups=case.groups)
+        return made.permute(0, 2, 3, 1).unflatten(3, (case.groups, -1))
+    return run
+
+
+def quantised(case, wide):
+    """In a type that holds all of it; zeros around what is above the zero point."""
+    def run(image, weights, bias, scale):
+        image, weights = ((tensor.to(wide) - zero).permute(0, 3, 1, 2) for tensor, zero in ((image, ZERO_POINT), (weights, 0)))
+        sums = functional.conv2d(image, weights, stride=case.stride, padding=case.padding()).permute(0, 2, 3, 1) + bias
+        return (sums.float() * scale).round().clamp(-128, 127).to(torch.int8)
+    return run
+
+
+def narrow(case):
+    """The layer in bf16, with its bias: PyTorch has no convolution of int8 on CUDA devices."""
+    def run(image, weights, bias):
+        made = functional.conv2d(image.permute(0, 3, 1, 2), weights.permute(0, 3, 1, 2), bias, stride=case.stride, padding=case.padding())
+        return made.permute(0, 2, 3, 1)
+    return run
 
 
 def convolution(case):
@@ -31,9 +57,11 @@ def convolution(case):
         if case.layout == "nhwc":
             image = image.permute(0, 3, 1, 2)
             weights = weights.permute(0, 3, 1, 2) if case.filters else weights.permute(2, 0, 1).unsqueeze(1)
+        elif not case.filters:
+            weights = weights.unsqueeze(1)
         made = functional.conv2d(image, weights, bias[0] if bias else None, stride=case.stride, padding=case.padding(),
                                  groups=1 if case.filters else case.channels)
-        made = functional.relu(made) if case.fused else made
+        made = functional.relu(made) if case.fused else functional.relu6(made) if case.behind == "relu6" else made
         return made.permute(0, 2, 3, 1) if case.layout == "nhwc" else made
     return run
 
@@ -72,9 +100,19 @@ def error_of_gradient(case, found, inputs):
     return worst
 
 
+def error_of_quantised(case, found, inputs):
+    """None may differ: sums are exact, and what is computed from them is rounded as it is here."""
+    wrong = 0
+    for image in {0, case.batch - 1}:
+        exact = quantised(case, torch.float64)(inputs[0][image:image + 1], *inputs[1:])
+        wrong += (found[image:image + 1] != exact).sum().item()
+    return float(2 * wrong)
+
+
 def error_of(case, found, inputs):
     """The worst error of the first and the last image in units of what rounding and a sum in any order may be."""
-    worst, terms = 0.0, case.window ** 2 * (case.channels if case.filters else 1)
+    convolution = grouped if case.groups > 1 else globals()["convolution"]
+    worst, terms = 0.0, case.window ** 2 * (case.channels // case.groups if case.filters else 1)
     for image in {0, case.batch - 1}:
         wide = [inputs[0][image:image + 1].double(), *(t.double() for t in inputs[1:])]
         exact, size = (convolution(case)(*each) for each in (wide, [t.abs() for t in wide]))
@@ -83,18 +121,39 @@ def error_of(case, found, inputs):
     return worst
 
 
+def measure_quantised(case, runtime, path, generator):
+    image, weights = (torch.randint(-128, 128, shape, generator=generator, device="cuda", dtype=torch.int8) for shape in case.shapes()[:2])
+    bias = torch.randint(-1000, 1000, case.shapes()[2], generator=generator, device="cuda", dtype=torch.int32)
+    scale = torch.rand(case.shapes()[3], generator=generator, device="cuda") * 2e-4 + 1e-5
+    inputs = [image, weights, bias, scale]
+    halves = [t.bfloat16() for t in inputs[:3]]
+    return [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])),
+            ("cudnn bf16", lambda: Torch("cudnn bf16", narrow(case), [halves]))], inputs
+
+
 def measure(case, runtime, arguments):
     generator = torch.Generator("cuda").manual_seed(case.size * 31 + case.channels)
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = case.kind == "tf32"
-    inputs = [torch.randn(shape, generator=generator, device="cuda").to(KINDS[case.kind]) for shape in case.shapes()]
     path = os.path.join(arguments.programs, case.name() + ".tenon")
-    peer, judge = (gradient, error_of_gradient) if case.gradient else (convolution, error_of)
+    if case.kind == "i8":
+        makers, inputs = measure_quantised(case, runtime, path, generator)
+
+        def judge_quantised(results):  # the peer computes something else
+            return error_of_quantised(case, results[0], inputs) if results[0].dtype == torch.int8 else 0
+        return racing.race(case, makers, judge_quantised, arguments.rounds, False)
+    inputs = [torch.randn(shape, generator=generator, device="cuda").to(KINDS[case.kind]) for shape in case.shapes()]
+    peer, judge = (gradient, error_of_gradient) if case.gradient else (grouped if case.groups > 1 else convolution, error_of)
     makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])),
               ("cudnn", lambda: Torch("cudnn", peer(case), [inputs]))]
-    if case.fused:
+    if not case.filters:
+        # As many bytes as the layer reads and writes.
+        words = (inputs[0].numel() + case.batch * case.channels * case.result_size() ** 2) // 2
+        source, target = (torch.empty(words, dtype=inputs[0].dtype, device="cuda") for _ in range(2))
+        makers.append((racing.LIMIT, lambda: Torch(racing.LIMIT, target.copy_, [[source]])))
+    if case.fused or case.behind == "relu6":
         makers.append(("compile", lambda: Torch("compile", torch.compile(convolution(case)), [inputs])))
-    return racing.race(case, makers, lambda results: judge(case, results[0], inputs), arguments.rounds, case.operations() > 1e11)
+    return racing.race(case, makers, lambda results: judge(case, results[0], inputs) if results[0].dim() > 1 else 0, arguments.rounds, case.operations() > 1e11)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The convolutions that are raced: the layers of a ResNet-50, of a U-Net and of a MobileNetV2, forward and backward.
 
-layout: nhwc (filters [k, r, s, c], as PyTorch's channels_last has them) or nchw (filters [k, c, r, s]); depthwise: nhwc with
-filters [r, s, c]. Padding keeps the size, divided by the stride. Sums are f32; the result is rounded to the type of the operands
+layout: nhwc (filters [k, r, s, c], as PyTorch's channels_last has them) or nchw (filters [k, c, r, s]); depthwise:
+filters [r, s, c] or [c, r, s]. Padding keeps the size, divided by the stride. Sums are f32; the result is rounded to the type of the operands
 once. tf32 are f32 whose products may be rounded. Fused: + bias of the channel, then relu.
+
+Quantised: int8, the image with a zero point of its own (ZERO_POINT, also in its border), filters around zero, sums of 32 bits + a bias,
+scaled for each filter, rounded and clamped to int8. Groups: filters [g, k, r, s, c] of c channels each, images [n, h, w, g, c].
+relu6: + bias of the channel, between 0 and 6, as a MobileNet has it; bias: it is what sums start from (outs), as importers write it.
 
 Gradients, as compilers write them: of the image ("data"), from the result's with zeros between its elements where the convolution
 steps by two, and around it, and filters that are turned around; of the filters ("filter"), a sum over all places of all images.
@@ -23,10 +27,13 @@ class Convolution:
     stride: int = 1
     fused: bool = False
     gradient: str = ""  # "data" or "filter"
+    groups: int = 1
+    behind: str = ""  # "relu6", or "start": the bias is what the sums start from
 
     def name(self):
         return (f"{self.kind}_{self.layout}_{self.batch}x{self.size}x{self.channels}_{self.filters or 'dw'}_{self.window}x{self.window}"
-                f"s{self.stride}" + ("_relu" if self.fused else "") + (f"_{self.gradient}" if self.gradient else ""))
+                f"s{self.stride}" + ("_relu" if self.fused else "") + (f"_{self.gradient}" if self.gradient else "") +
+                (f"_g{self.groups}" if self.groups > 1 else "") + (f"_{self.behind}" if self.behind else ""))
 
     def flags(self):
         return ["--f32-products=tf32"] if self.kind == "tf32" else []
@@ -48,18 +55,28 @@ class Convolution:
 
     def weights(self):
         window = (self.window, self.window)
-        return (window + (self.channels,) if not self.filters else
-                (self.filters, *window, self.channels) if self.layout == "nhwc" else (self.filters, self.channels, *window))
+        if not self.filters:
+            return window + (self.channels,) if self.layout == "nhwc" else (self.channels,) + window
+        return (self.filters, *window, self.channels) if self.layout == "nhwc" else (self.filters, self.channels, *window)
+
+    @property
+    def has_bias(self):
+        return self.fused or bool(self.behind)
 
     def shapes(self):
         image, weights = self.image(self.size, self.channels), self.weights()
+        if self.kind == "i8":
+            return [image, weights, (self.results(),), (self.results(),)]
+        if self.groups > 1:
+            each = self.channels // self.groups
+            return [(*image[:3], self.groups, each), (self.groups, self.filters // self.groups, self.window, self.window, each)]
         if self.gradient:
             result = self.image(self.result_size(), self.filters)
             return [result, weights] if self.gradient == "data" else [image, result]
-        return [image, weights] + ([(self.results(),)] if self.fused else [])
+        return [image, weights] + ([(self.results(),)] if self.has_bias else [])
 
     def operations(self):
-        each = 2 * self.window ** 2 * (self.channels if self.filters else 1)
+        each = 2 * self.window ** 2 * (self.channels // self.groups if self.filters else 1)
         return each * self.batch * self.result_size() ** 2 * self.results()
 
 
@@ -71,6 +88,12 @@ RESNET = [(224, 3, 64, 7, 2), (56, 64, 64, 1, 1), (56, 64, 64, 3, 1), (56, 64, 2
 UNET = [(256, 64, 64, 3, 1), (128, 128, 128, 3, 1), (64, 256, 256, 3, 1), (32, 512, 512, 3, 1), (16, 1024, 1024, 3, 1)]
 MOBILENET = [(112, 32, 0, 3, 1), (112, 96, 0, 3, 2), (56, 144, 0, 3, 1), (56, 144, 0, 3, 2), (28, 192, 0, 3, 1), (28, 192, 0, 3, 2),
              (14, 384, 0, 3, 1), (14, 576, 0, 3, 1), (14, 576, 0, 3, 2), (7, 960, 0, 3, 1)]
+# The products of a MobileNetV2, and the depthwise layers of an EfficientNet and of a ConvNeXt.
+POINTS = [(224, 3, 32, 3, 2), (112, 32, 16, 1, 1), (112, 16, 96, 1, 1), (56, 24, 144, 1, 1), (56, 144, 24, 1, 1), (28, 32, 192, 1, 1),
+          (28, 192, 32, 1, 1), (14, 64, 384, 1, 1), (14, 384, 64, 1, 1), (14, 96, 576, 1, 1), (14, 576, 96, 1, 1), (7, 160, 960, 1, 1),
+          (7, 960, 160, 1, 1), (7, 320, 1280, 1, 1)]
+WIDE_WINDOWS = [(56, 144, 0, 5, 2), (28, 240, 0, 5, 1), (14, 672, 0, 5, 1), (7, 1152, 0, 5, 1), (56, 96, 0, 7, 1), (14, 384, 0, 7, 1)]
+ZERO_POINT = -5
 
 
 def layers(kind, layout, batch, shapes, **more):
@@ -86,6 +109,14 @@ SETS = {
     "tf32": layers("tf32", "nhwc", 32, (RESNET[0], RESNET[2], RESNET[10], RESNET[16], RESNET[22])),
     "fused": layers("bf16", "nhwc", 32, (RESNET[2], RESNET[10], RESNET[16]), fused=True),
 }
+SETS["points"] = layers("bf16", "nhwc", 32, POINTS, behind="relu6")
+SETS["depthwise"] = [*SETS["mobilenet"], *layers("bf16", "nhwc", 32, WIDE_WINDOWS), *layers("f32", "nhwc", 32, MOBILENET[:6:2] + MOBILENET[6:8]),
+                     *layers("bf16", "nchw", 32, MOBILENET[:1] + MOBILENET[2:3] + MOBILENET[7:])]
+SETS["int8"] = layers("i8", "nhwc", 32, RESNET)
+SETS["groups"] = [Convolution("bf16", "nhwc", 32, size, channels, channels, 3, stride, groups=32)
+                  for size, channels, stride in ((56, 128, 1), (28, 256, 1), (14, 512, 1), (7, 1024, 1))]
+SETS["start"] = layers("bf16", "nhwc", 32, (RESNET[2], RESNET[3], RESNET[10], RESNET[16]), behind="start")
+SETS["mended"] = SETS["depthwise"] + SETS["int8"] + SETS["groups"] + SETS["start"]
 SETS["backward"] = [
     *layers("bf16", "nhwc", 32, RESNET[1:], gradient="data"), *layers("bf16", "nhwc", 32, RESNET, gradient="filter"),
     *(case for gradient in ("data", "filter") for case in (
@@ -94,4 +125,4 @@ SETS["backward"] = [
         *layers("tf32", "nhwc", 32, (RESNET[2], RESNET[10], RESNET[12], RESNET[16]), gradient=gradient),
         *layers("f32", "nhwc", 32, (RESNET[2], RESNET[10], RESNET[12], RESNET[16]), gradient=gradient)))]
 SETS["first"] = SETS["resnet"][:4] + SETS["resnet"][10:11] + SETS["resnet"][16:17] + SETS["mobilenet"][:3] + SETS["unet"][1:2]
-SETS["full"] = [case for name, cases in SETS.items() if name not in ("first", "backward") for case in cases]
+SETS["full"] = [case for name, cases in SETS.items() if name in ("resnet", "unet", "mobilenet", "nchw", "exact", "tf32", "fused") for case in cases]
