@@ -3,8 +3,8 @@
 // by several results, so there is nothing that threads could combine; caches have it when the next one wants it.
 //
 // A thread computes 16 bytes of adjacent results, element by element of their windows in order, several of them on
-// their way at once. Of many results with short windows it computes a tile of up to 4 x 4 along the axes before the last,
-// an image's rows and columns: what it has read for one is there for the next, and filters are read once.
+// their way at once. Of many results with short windows it computes a tile of up to 4 x 4 along the axes before the
+// last, an image's rows and columns: what it has read for one is there for the next, and filters are read once.
 #pragma once
 
 #include "compiler/codegen/strategies/strategy.h"
