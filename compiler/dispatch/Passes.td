@@ -68,6 +68,7 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
     %weights = linalg.generic ... ins(%scores, %logarithms : ...) outs(...) attrs = {tenon.chain = 0 : i64}
     %out = linalg.generic ... ins(%weights, %v : ...) outs(...) attrs = {tenon.chain = 0 : i64}
     ```
+    Where sm_90a is the only target, the gradients by keys and by values are one chain, whose weights have two results.
     In functions that have an exponential.
   }];
   let options = [Option<"print", "print", "bool", /*default=*/"false",

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -13,14 +14,53 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
+/// Whether a result of the operation that computes weights depends on scores.
+static bool dependsOn(linalg::GenericOp weights, unsigned result, const Product &product) {
+  llvm::SetVector<Value> open;
+  open.insert(weights.getBody()->getTerminator()->getOperand(result));
+  for (size_t next = 0; next < open.size(); ++next) {
+    Value value = open[next];
+    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == weights.getBody()) {
+      if (weights.getMatchingOpOperand(argument)->get() == linalg::GenericOp(product.op->op)->getResult(0))
+        return true;
+    } else if (Operation *op = value.getDefiningOp(); op && weights->isProperAncestor(op)) {
+      open.insert_range(op->getOperands());
+    }
+  }
+  return false;
+}
+
+/// Which factor knows the weights; left is that of the weights.
+static void orderSides(Product &output, ArrayRef<Value> weights) {
+  const auto form = dispatch::productOf(output.op->op);
+  auto reads = [&](const dispatch::ContractionSide &side) {
+    return llvm::any_of(side.inputs, [&](unsigned input) {
+      return llvm::is_contained(weights, output.op->inputs[input].computed);
+    });
+  };
+  // operandOf() has looked at the same sides in the same order.
+  if (reads(form->right))
+    output.exchangeSides();
+}
+
+/// Whether weights are multiplied as they are, but for their type.
+static bool isPlainFactor(const Product &output) {
+  Value factor = output.left.value;
+  while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  return isa<BlockArgument>(factor);
+}
+
 std::optional<Attention> Attention::of(const KernelFunction &kernel, const GroupShape &shape) {
   linalg::SoftmaxOp softmax = kernel.softmax;
   linalg::GenericOp chained = shape.group.chained;
   if (!softmax && !chained)
     return std::nullopt;
-  std::optional<Product> scores, second, output;
+  std::optional<Product> scores, second;
   const KernelOp *logits = nullptr, *logSum = nullptr;
-  Value weights = softmax ? softmax->getResult(0) : chained->getResult(0);
+  const SmallVector<Value, 2> weights = softmax ? SmallVector<Value, 2>{softmax->getResult(0)}
+                                                : llvm::to_vector<2>(ValueRange(chained->getResults()));
+  SmallVector<std::optional<Product>, 2> outputs(weights.size());
   for (const KernelOp &op : kernel.ops) {
     linalg::GenericOp generic = op.op;
     if (generic == (softmax ? softmax.getInput().getDefiningOp() : chained.getOperation()))
@@ -29,43 +69,62 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
       logSum = &op;
     if (generic.getNumReductionLoops() == 0 || generic == shape.group.logSum)
       continue;
-    const bool readsWeights = llvm::is_contained(generic.getDpsInputs(), weights);
-    (readsWeights ? output : scores ? second : scores) = Product::ofOperation(kernel, shape, op);
-    if (!readsWeights && !(second ? second : scores))
+    const auto *read = llvm::find_if(weights, [&](Value each) { return llvm::is_contained(generic.getDpsInputs(), each); });
+    std::optional<Product> product = Product::ofOperation(kernel, shape, op);
+    if (!product)
+      return std::nullopt;
+    if (read != weights.end())
+      outputs[read - weights.begin()] = product;
+    else
+      (scores ? second : scores) = product;
+  }
+  if (!scores || !logits || !llvm::all_of(outputs, [](const auto &output) { return output.has_value(); }))
+    return std::nullopt;
+  const Product &output = *outputs.back();
+  for (std::optional<Product> &each : outputs) {
+    orderSides(*each, weights);
+    if (!isPlainFactor(*each) || each->reduced.size() != 1 || each->rows != output.rows || each->columns != output.columns)
       return std::nullopt;
   }
-  if (!scores || !output || !logits)
-    return std::nullopt;
-  // Which factor knows the weights.
-  const auto form = dispatch::productOf(output->op->op);
-  auto reads = [&](const dispatch::ContractionSide &side) {
-    return llvm::any_of(side.inputs, [&](unsigned input) { return output->op->inputs[input].computed == weights; });
-  };
-  // operandOf() has looked at the same sides in the same order.
-  if (reads(form->right))
-    output->exchangeSides();
-  for (std::optional<Product> *product : {&scores, &second})
-    if (*product && (*product)->rows != output->rows)
+  for (std::optional<Product> *product : {&scores, &second}) {
+    if (!*product)
+      continue;
+    if ((*product)->rows != output.rows)
       (*product)->exchangeSides();
-  // Weights are multiplied as they are, but for their type.
-  Value factor = output->left.value;
-  while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(factor.getDefiningOp()))
-    factor = factor.getDefiningOp()->getOperand(0);
-  if (!isa<BlockArgument>(factor))
-    return std::nullopt;
-  for (const std::optional<Product> &product : {scores, second})
-    if (product && (product->rows != output->rows || product->columns != output->reduced))
+    if ((*product)->rows != output.rows || (*product)->columns != output.reduced)
       return std::nullopt;
-  if (output->reduced.size() != 1)
-    return std::nullopt;
+  }
+  if (outputs.size() == 2) {
+    if (!second)
+      return std::nullopt;
+    if (dependsOn(chained, 0, *second))
+      std::swap(scores, second);
+    if (dependsOn(chained, 0, *second))
+      return std::nullopt;
+  }
   return Attention{.scores = *scores,
-                   .output = *output,
+                   .output = output,
                    .logits = logits,
-                   .weights = weights,
+                   .weights = weights.back(),
                    .isChain = !softmax,
                    .second = second,
                    .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero),
-                   .logSum = logSum};
+                   .logSum = logSum,
+                   .weightsResult = unsigned(weights.size() - 1),
+                   .twin = outputs.size() == 2 ? outputs.front() : std::nullopt};
+}
+
+SmallVector<Attention, 2> Attention::parts() const {
+  SmallVector<Attention, 2> all = {*this};
+  all.front().twin = std::nullopt;
+  if (twin) {
+    Attention &other = all.emplace_back(all.front());
+    other.output = *twin;
+    other.second = std::nullopt;
+    other.weightsResult = 0;
+    other.weights = linalg::GenericOp(logits->op)->getResult(0);
+  }
+  return all;
 }
 
 Type Attention::tensorCoreElement() const {
@@ -135,10 +194,16 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
           totals.push_back(finished(kernel, product->sum, point, lane, scores[first + lane]));
         kernel.bodies.setRow(product->sum, totals);
       }
+      // Of two weights, what the one takes is computed, and nothing else.
+      linalg::GenericOp logits = attention.logits->op;
+      std::optional<Lanes> ofTwins;
+      if (logits->getNumResults() > 1)
+        ofTwins = kernel.bodies.ofBody(*attention.logits,
+                                       logits.getBody()->getTerminator()->getOperand(attention.weightsResult), point);
       for (unsigned lane = 0; lane < width; ++lane) {
-        Value logit = attention.logits == attention.scores.op
-                          ? totals[lane]
-                          : kernel.bodies.element(*attention.logits, 0, point, lane);
+        Value logit = ofTwins                                   ? (*ofTwins)[lane]
+                      : attention.logits == attention.scores.op ? totals[lane]
+                                                                : kernel.bodies.element(*attention.logits, 0, point, lane);
         if (logit.getType() != attention.output.sum.sum.type && isa<FloatType>(logit.getType()) &&
             logit.getType().getIntOrFloatBitWidth() < 32)
           logit = arith::ExtFOp::create(k.b, k.loc, k.b.getF32Type(), logit);

@@ -14,7 +14,7 @@
 // is ever stored.
 //
 // A chain (dispatch/attention/chain.h) is the same without softmax: what is computed from the scores of one or two
-// products are the weights.
+// products are the weights. Of twins (dispatch/attention/twins.h) there are two weights and two results.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_space.h"
@@ -29,6 +29,8 @@ struct Attention {
   std::optional<Product> second; // of a chain: other scores that it computes them from, of the same rows and keys
   bool hiddenIsZero;             // a query all of whose keys are hidden by -inf is 0, not 0 / 0
   const KernelOp *logSum;        // the logarithm of the sum of each query's exponentials; null: nobody wants it
+  unsigned weightsResult = 0;    // of `logits`, of a chain
+  std::optional<Product> twin = std::nullopt; // of twins: the last product of the other weights, from `scores` alone
 
   /// Nothing where the kernel holds no attention.
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);
@@ -36,6 +38,8 @@ struct Attention {
   mlir::Type tensorCoreElement() const;
   /// The products that scores come from.
   llvm::SmallVector<const Product *, 2> inner() const;
+  /// Each of twins for itself, that of two products first; of others the attention.
+  llvm::SmallVector<Attention, 2> parts() const;
 };
 
 /// What those who write an attention's kernel share.

@@ -26,7 +26,7 @@ public:
       : shape_(shape), attention_(attention), rows_(rows), op_(attention.logits->op) {}
 
   std::optional<Hiding> run() {
-    Value logit = withoutCasts(op_.getBody()->getTerminator()->getOperand(0));
+    Value logit = withoutCasts(op_.getBody()->getTerminator()->getOperand(attention_.weightsResult));
     if (attention_.isChain)
       return isHidingFactor(logit) ? finish() : std::nullopt;
     if (auto sum = logit.getDefiningOp<arith::AddFOp>()) {
@@ -258,6 +258,20 @@ std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attenti
   if (attention.logits == attention.scores.op)
     return std::nullopt;
   return Finder(shape, attention, rows).run();
+}
+
+bool hideTheSame(const GroupShape &shape, ArrayRef<Attention> parts, uint32_t rows) {
+  auto areSame = [](const KeyBound &x, const KeyBound &y) {
+    return x.comparison == y.comparison && x.holds == y.holds;
+  };
+  const std::optional<Hiding> first = hidingOf(shape, parts.front(), rows);
+  return llvm::all_of(parts.drop_front(), [&](const Attention &part) {
+    const std::optional<Hiding> other = hidingOf(shape, part, rows);
+    if (!first || !other)
+      return !first && !other;
+    return first->isWhole == other->isWhole && first->weighsNothing == other->weighsNothing &&
+           llvm::equal(first->bounds, other->bounds, areSame);
+  });
 }
 
 std::optional<double> scaleOf(const Attention &attention, const std::optional<Hiding> &hiding) {

@@ -27,6 +27,9 @@ struct Hiding {
 /// What hides the logits; nothing where no such comparison is known. `rows`: of a tile.
 std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attention, uint32_t rows);
 
+/// Whether the same comparisons hide the keys of all parts of twins.
+bool hideTheSame(const GroupShape &shape, llvm::ArrayRef<Attention> parts, uint32_t rows);
+
 /// What a score is multiplied by, where a logit that is not hidden is that and nothing else: more than 0.
 std::optional<double> scaleOf(const Attention &attention, const std::optional<Hiding> &hiding);
 

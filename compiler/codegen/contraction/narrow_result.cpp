@@ -39,6 +39,8 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
   for (const KernelOp &op : kernel.ops) {
     if (op.op == shape.group.logSum) // stored row by row
       continue;
+    if (shape.group.chained && shape.group.isPerRow(op.op) && !isOfResult(kernel, shape, product, op))
+      continue; // of a twin
     if (&op == product.op ? op.outputs.front().startTensor.has_value() : readsMatrix(shape, op, product))
       return std::nullopt;
     for (auto [number, output] : llvm::enumerate(op.outputs)) {

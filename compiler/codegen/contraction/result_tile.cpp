@@ -61,6 +61,11 @@ private:
     k_.store(all, at(run.row, run.column), std::min(16u, count * dispatch::elementBytes(type_)));
   }
 
+  bool isTwin() const {
+    const linalg::GenericOp chained = kernel_.shape.group.chained;
+    return chained && chained->getNumResults() > 1;
+  }
+
   /// Whether neighbours in what is stored are results of neighbouring rows: those of a convolution in NCHW.
   bool areStoredAlongRows() const {
     const Product &product = kernel_.product;
@@ -69,7 +74,7 @@ private:
     bool any = false;
     for (const KernelOp &op : kernel_.kernel.ops)
       for (const KernelOutput &output : op.outputs) {
-        if (!output.isStored)
+        if (!output.isStored || (isTwin() && !isOfResult(kernel_.kernel, kernel_.shape, product, op)))
           continue;
         if (kernel_.shape.along(output.tensor, op.op, product.rows.back()) != GroupShape::Along::Adjacent)
           return false;
@@ -130,7 +135,7 @@ private:
       total = bodies_.finish(sum, point, lane, total);
     bodies_.setRow(sum, totals);
     for (const KernelOp &op : kernel_.kernel.ops)
-      if (kernel_.shape.group.isPerRow(op.op))
+      if (isOfResult(kernel_.kernel, kernel_.shape, kernel_.product, op))
         bodies_.storeRow(op, point);
   }
 

@@ -19,22 +19,21 @@ Type structOf(KernelBuilder &k, Type member, size_t count) {
   return LLVM::LLVMStructType::getLiteral(k.b.getContext(), SmallVector<Type>(count, member));
 }
 
-/// Assembly whose last operands are registers that it changes: `sums`, its results.
+/// Assembly whose last operands are registers that it changes: `sums`, its results; f32, or words.
 SmallVector<Value> changing(KernelBuilder &k, const std::string &text, ArrayRef<Value> inputs, StringRef constraints,
                             ValueRange sums) {
   std::string all;
-  Type type = sums.front().getType();
-  const std::string sum = isa<FloatType>(type) ? "=f" : "=r";
-  for (size_t i = 0; i < sums.size(); ++i)
-    all += i == 0 ? sum : "," + sum;
+  for (Value sum : sums)
+    (all += all.empty() ? "" : ",") += isa<FloatType>(sum.getType()) ? "=f" : "=r";
   if (!constraints.empty())
     (all += ",") += constraints;
   for (size_t i = 0; i < sums.size(); ++i)
     all += "," + std::to_string(i);
   SmallVector<Value> operands = llvm::to_vector(inputs);
   llvm::append_range(operands, sums);
+  auto members = LLVM::LLVMStructType::getLiteral(k.b.getContext(), llvm::to_vector(sums.getTypes()));
   auto assembly =
-      LLVM::InlineAsmOp::create(k.b, k.loc, structOf(k, type, sums.size()), operands, text, all + ",~{memory}",
+      LLVM::InlineAsmOp::create(k.b, k.loc, members, operands, text, all + ",~{memory}",
                                 /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
                                 LLVM::AsmDialectAttr::get(k.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
   return membersOf(k, assembly.getResult(0), sums.size());

@@ -142,8 +142,8 @@ unsigned AttentionStrategy::variantFor(const abi::TargetArch &target) const {
   return unsigned(multiplierOf(target));
 }
 
-void AttentionStrategy::write(Writer &writer) const {
-  const std::optional<Attention> attention = Attention::of(writer.kernel, writer.shape);
+static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {
+  const Attention *attention = &given;
   const AttentionKernel kernel{.kernel = writer.kernel,
                                .shape = writer.shape,
                                .attention = *attention,
@@ -152,7 +152,6 @@ void AttentionStrategy::write(Writer &writer) const {
                                .bodies = writer.bodies,
                                .rows = uint32_t(writer.choice("rows")),
                                .columns = uint32_t(writer.choice("columns"))};
-  const Multiplier multiplier = multiplierOf(writer.target);
   const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
   const auto cluster = uint32_t(writer.choice("cluster"));
   if (const auto few = FewQueriesShape::of(writer.shape, *attention)) {
@@ -177,6 +176,19 @@ void AttentionStrategy::write(Writer &writer) const {
     return writeWarpgroupChain(kernel, *chain, maps.size() == chain->copies() ? ValueRange(maps) : ValueRange());
   }
   writeTensorCoreAttention(kernel, *cores);
+}
+
+void AttentionStrategy::write(Writer &writer) const {
+  const std::optional<Attention> attention = Attention::of(writer.kernel, writer.shape);
+  const Multiplier multiplier = multiplierOf(writer.target);
+  if (!attention->twin ||
+      (multiplier == Multiplier::Warpgroup && warpgroupChainOf(writer.shape, *attention, writer.choice("rows"))))
+    return writeOne(writer, *attention, multiplier);
+  // Nobody computes both at once: one is computed behind the other.
+  for (const Attention &part : attention->parts()) {
+    writeOne(writer, part, std::min(multiplier, Multiplier::TensorCore));
+    writer.k.barrier();
+  }
 }
 
 } // namespace tenon::compiler::codegen

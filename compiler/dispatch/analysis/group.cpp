@@ -74,6 +74,8 @@ public:
     // that are the values, at dimensions that have nothing to do with each other.
     if (softmaxes.empty() && !holdsChain(group.ops))
       tieReadersOfMemory();
+    if (!tieTwins(reason))
+      return false;
     llvm::SmallDenseMap<unsigned, unsigned> numbers;
     for (linalg::GenericOp op : group.ops) {
       SmallVector<unsigned> &axes = group.axisOf[op];
@@ -151,6 +153,41 @@ private:
             join(axisOf(other, loops->first), axisOf(op, loops->second));
         }
       }
+  }
+
+  /// Last products of one chain have the same columns: what is computed from each of their results runs over all axes
+  /// that are not reduced.
+  bool tieTwins(std::string &reason) {
+    linalg::GenericOp weights = holdsChain(group.ops) ? weightsOf(group.ops) : linalg::GenericOp();
+    if (!weights || weights->getNumResults() == 1)
+      return true;
+    reason = "last products of one chain have the same columns";
+    std::optional<std::pair<linalg::GenericOp, unsigned>> first;
+    for (linalg::GenericOp op : group.ops) {
+      const std::optional<Contraction> product = reads(op, weights) ? contractionOf(op) : std::nullopt;
+      if (!product)
+        continue;
+      auto ofWeights = [&](const ContractionSide &side) {
+        return side.inputs.size() == 1 && op.getDpsInputs()[side.inputs.front()].getDefiningOp() == weights;
+      };
+      const ArrayRef<unsigned> columns = ofWeights(product->left) ? product->columns : product->rows;
+      if (columns.size() != 1)
+        return false;
+      if (!first) {
+        first = {op, columns.front()};
+        continue;
+      }
+      const int64_t size = op.getStaticLoopRanges()[columns.front()];
+      if (ShapedType::isDynamic(size) || size != first->first.getStaticLoopRanges()[first->second] ||
+          !join(axisOf(first->first, first->second), axisOf(op, columns.front())))
+        return false;
+    }
+    reason.clear();
+    return true;
+  }
+
+  static bool reads(linalg::GenericOp op, linalg::GenericOp producer) {
+    return llvm::any_of(op.getDpsInputs(), [&](Value input) { return input.getDefiningOp() == producer; });
   }
 
   llvm::DenseMap<Operation *, unsigned> firstLoop_;
@@ -236,29 +273,56 @@ bool areSame(const llvm::SmallSetVector<unsigned, 8> &x, const llvm::SmallSetVec
   return x.size() == y.size() && llvm::all_of(x, [&](unsigned axis) { return y.contains(axis); });
 }
 
+/// Whether two last products of a chain have the same rows, keys and batch, and nothing reads the results of both.
+bool areTwins(const Group &group, ArrayRef<linalg::GenericOp> outputs, ArrayRef<Value> weights) {
+  struct Form {
+    llvm::SmallSetVector<unsigned, 8> batch, rows, keys;
+  };
+  std::optional<Form> first;
+  for (auto [output, read] : llvm::zip_equal(outputs, weights)) {
+    const std::optional<Contraction> product = contractionOf(output);
+    if (!product)
+      return false;
+    const bool isLeft = linalg::GenericOp(output).getDpsInputs()[product->left.inputs.front()] == read;
+    const Form form{axesOf(group, output, product->batch), axesOf(group, output, isLeft ? product->rows : product->columns),
+                    axesOf(group, output, product->reduced)};
+    if (!first)
+      first = form;
+    else if (!areSame(first->batch, form.batch) || !areSame(first->rows, form.rows) || !areSame(first->keys, form.keys))
+      return false;
+  }
+  return llvm::none_of(group.ops, [&](linalg::GenericOp op) {
+    return llvm::all_of(outputs, [&](linalg::GenericOp output) { return group.isComputedFrom(op, output); });
+  });
+}
+
 /// Whether the group, which holds a linalg.softmax, is an attention, or, which holds `chained`, a chain; sets which of
 /// its axes are reduced.
 bool completesAttention(Group &group, std::string &reason) {
-  Value weights = group.chained ? group.chained->getResult(0) : group.softmax->getResult(0);
+  const SmallVector<Value, 2> all = group.chained ? llvm::to_vector<2>(ValueRange(group.chained->getResults()))
+                                                  : SmallVector<Value, 2>{group.softmax->getResult(0)};
+  Value weights = all.front();
   SmallVector<linalg::GenericOp, 2> scores;
-  linalg::GenericOp output;
+  SmallVector<linalg::GenericOp, 2> outputs(all.size()); // that read each of the weights
   for (linalg::GenericOp op : group.ops) {
     if (!reduces(op) || op == group.logSum)
       continue;
-    const bool readsWeights = llvm::is_contained(op.getDpsInputs(), weights);
-    if (readsWeights ? bool(output) : scores.size() == (group.chained ? 2 : 1)) {
+    const auto *read = llvm::find_if(all, [&](Value each) { return llvm::is_contained(op.getDpsInputs(), each); });
+    linalg::GenericOp *output = read == all.end() ? nullptr : &outputs[read - all.begin()];
+    if (output ? bool(*output) : scores.size() == (group.chained ? 2 : 1)) {
       reason = "an attention shares its kernel with no other reduction";
       return false;
     }
-    if (readsWeights)
-      output = op;
+    if (output)
+      *output = op;
     else
       scores.push_back(op);
   }
+  linalg::GenericOp output = outputs.front();
   const std::optional<Contraction> second = output ? contractionOf(output) : std::nullopt;
   reason = group.chained ? "what is computed from a product for another one has a kernel only together with both"
                          : "a softmax between two products has a kernel only together with both";
-  if (scores.empty() || !second || second->reduced.size() != 1)
+  if (scores.empty() || !second || second->reduced.size() != 1 || !llvm::all_of(outputs, [](auto op) { return bool(op); }))
     return false;
   const unsigned keys = group.axisOf.lookup(output)[second->reduced.front()];
   if (group.softmax && group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)
@@ -280,6 +344,8 @@ bool completesAttention(Group &group, std::string &reason) {
       return false;
     summed.insert_range(axesOf(group, op, first->reduced));
   }
+  if (outputs.size() > 1 && !areTwins(group, outputs, all))
+    return false;
   for (unsigned axis : axesOf(group, output, weightsAreLeft ? second->columns : second->rows))
     if (summed.contains(axis)) {
       reason = "what one product of an attention sums over are the columns of the other";
@@ -299,7 +365,7 @@ bool completesAttention(Group &group, std::string &reason) {
     auto isOnlyOf = [&](linalg::GenericOp product) {
       return llvm::all_of(op->getUsers(), [&](Operation *user) { return user == product.getOperation(); });
     };
-    return !reduces(op) && !op->use_empty() && (llvm::any_of(scores, isOnlyOf) || isOnlyOf(output));
+    return !reduces(op) && !op->use_empty() && (llvm::any_of(scores, isOnlyOf) || llvm::any_of(outputs, isOnlyOf));
   };
   // Of each logit, in front of the softmax; of each result, behind it.
   Value logits = group.chained ? weights : group.softmax.getInput();
@@ -318,7 +384,10 @@ bool completesAttention(Group &group, std::string &reason) {
       return false;
     }
   }
-  SmallVector<Value, 3> kept = {logits};
+  SmallVector<Value, 4> kept = {logits};
+  llvm::append_range(kept, all);
+  if (group.softmax)
+    kept.truncate(1); // its result has readers that are no linalg.generic of a group
   for (linalg::GenericOp op : scores)
     kept.push_back(op->getResult(0));
   if (llvm::any_of(kept, [&](Value value) { return isReadOutside(value, group); })) {
@@ -375,6 +444,15 @@ bool Group::knowsReduction(Value value) const {
   if (!op || !contains(op))
     return false;
   return reduces(op) || llvm::any_of(op->getOperands(), [&](Value operand) { return knowsReduction(operand); });
+}
+
+bool Group::isComputedFrom(linalg::GenericOp op, linalg::GenericOp other) const {
+  if (op == other)
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto producer = operand.getDefiningOp<linalg::GenericOp>();
+    return producer && contains(producer) && isComputedFrom(producer, other);
+  });
 }
 
 bool isReadOutside(Value value, const Group &group) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-find-attention (Passes.td): attention in any of its usual forms becomes one form.
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/attention/build.h"
@@ -7,6 +8,7 @@
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/open_forms.h"
 #include "compiler/dispatch/attention/row_sums.h"
+#include "compiler/dispatch/attention/twins.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -29,12 +31,22 @@ struct FindAttention : impl::FindAttentionBase<FindAttention> {
   using FindAttentionBase::FindAttentionBase;
 
   void runOnOperation() override {
+    isForHopper_ = isForHopperAlone(getOperation());
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function.isExternal() && hasExponential(function))
         findIn(function);
   }
 
 private:
+  /// Kernels of twins (twins.h) are fast there, and need more memory than others have.
+  static bool isForHopperAlone(ModuleOp module) {
+    const SmallVector<hal::ExecutableTargetAttr> targets = targetsOf(module);
+    return !targets.empty() && llvm::all_of(targets, [](hal::ExecutableTargetAttr target) {
+      const FailureOr<abi::TargetArch> arch = targetArchOf(target);
+      return succeeded(arch) && *arch == abi::TargetArch{90, abi::ArchSuffix::A};
+    });
+  }
+
   static bool hasExponential(func::FuncOp function) {
     return function
         .walk([](Operation *op) {
@@ -57,6 +69,8 @@ private:
     }
     build(function);
     buildChains(function);
+    if (isForHopper_)
+      joinTwins(function);
     if (print)
       printRemarks(function);
   }
@@ -107,6 +121,8 @@ private:
     if (number > 0)
       eraseDeadOperations(function);
   }
+
+  bool isForHopper_ = false;
 
   static void printRemarks(func::FuncOp function) {
     for (Block &block : function.getBody())

@@ -9,6 +9,8 @@
 //
 //   scores(0) weights(0) | scores(1), result(0) | weights(1) | scores(2), result(1) | weights(2) ... result(n - 1)
 //                                       +---- runs under ----+
+//
+// Of twins each consumer has two results (warpgroup_twins.h), and both values are right factors.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -24,7 +26,12 @@ struct WarpgroupChainShape {
   uint32_t keys;                           // of a block: 128, or 64 where scores of two products take the registers
   llvm::SmallVector<TileMap, 2> rightMaps; // of their right factors
   TileMap valueMap;
-  std::optional<unsigned> shared; // the inner product whose right factor the values are
+  std::optional<unsigned> shared;     // the inner product whose right factor the values are
+  std::optional<unsigned> twinShared; // of twins: that whose right factor the other's values are
+
+  /// Of twins: what weights are computed from beside scores, f32 that each key has one of, whatever the row; they are
+  /// brought with the block of keys. Inputs of the operation that computes the weights.
+  llvm::SmallVector<unsigned, 2> vectors = {};
 
   /// Nothing where it cannot compute the chain.
   static std::optional<WarpgroupChainShape> of(const GroupShape &shape, const Attention &attention);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A consumer of twins (dispatch/attention/twins.h) on Hopper: 64 rows, two sums of all columns, and scores of two inner
+// products against 64 keys at a time. Of gradients of attention, rows are its keys, and keys its queries:
+//
+//   S = k q'     P = exp(S ..)     by_v += P g     D = v g'     W = P (D ..)     by_k += W q
+//
+// Four products of a block follow each other without a gap, since each is asked for while another runs:
+//
+//   tensor cores   S    | D     | by_v += P g | by_k += W q | S of the next block ...
+//   the others          | P     | W           |
+//
+// What each key has one of, such as logarithms, comes with the block through shared memory. Weights are computed column
+// by column, so that few elements of it are in registers at a time.
+//
+// The second sums, and the factors W, are still in flight when the next block begins. The other consumer runs the same
+// on its own; nobody takes turns.
+#pragma once
+
+#include "compiler/codegen/attention/hopper/chain_block.h"
+
+namespace tenon::compiler::codegen {
+
+class WarpgroupTwins {
+public:
+  explicit WarpgroupTwins(ChainBlock &block);
+
+  /// What a consumer does. A team of a warpgroup.
+  void consume();
+
+private:
+  using Values = ChainBlock::Values;
+
+  uint32_t sums() const { return block_.shape.columns / 2; } // of a thread, of each result
+  uint32_t factors() const { return block_.shape.keys / 4; } // of a block
+  void stageVectors();
+  Values vectorAt(uint32_t vector);
+  Values factorsOf(const KeyRange &range, mlir::Value key, bool isWhole, const Values &scores, const Values &seconds);
+  Values oneBlock(mlir::Value key, bool isWhole, mlir::ValueRange carried);
+  Values allBlocks();
+  void write(const ProductKernel &output, llvm::ArrayRef<mlir::Value> sums);
+
+  ChainBlock &block_;
+  KernelBuilder &k_;
+  const Attention first_; // what has the weights of one product; the block has those of both
+  const AttentionKernel kernel_;
+  ProductKernel output_;
+  const KeyRange range_; // the same keys as the block's
+  mlir::Value key_;      // the first of the block of keys that is computed
+  // Of each vector: elements of the thread's keys, as far as they have been read, and how many of them have been asked
+  // for since the scores of a product are there.
+  llvm::SmallVector<std::pair<Values, uint32_t>, 2> vectors_;
+};
+
+} // namespace tenon::compiler::codegen
