@@ -143,7 +143,7 @@ def gradients(operand, mask, size, dynamic, by_weights=False):
 
 
 def backward(operand, mask, size, dynamic):
-    """Of what forward kept; a kernel each for the three gradients (compiler/dispatch/attention/chain.h)."""
+    """Of what forward kept; kernels for the three gradients that store no scores (compiler/dispatch/attention/chain.h, twins.h)."""
     random = generator("attention backward", operand, mask, size)
     shapes = [[dict(zip("bmnde", size))[c] for c in spec] for spec in LETTERS.values()]
     q, k, v, given = (elements.rounded(operand, random.uniform(-2, 2, shape)) for shape in shapes)
@@ -176,10 +176,11 @@ def backward(operand, mask, size, dynamic):
 def cases(sizes):
     whole = len(sizes) > 1
     # Tiles for warpgroups (enough of them) and for warps, ragged ones and whole ones.
-    alone = ((64, 90, 200, 64, 64), (1, 400, 419, 64, 64), (2, 256, 385, 32, 48), (32, 256, 256, 64, 64), (22, 390, 400, 128, 128), (23, 385, 386, 64, 128))
+    alone = ((64, 90, 200, 64, 64), (1, 400, 419, 64, 64), (2, 256, 385, 32, 48), (32, 256, 256, 64, 64), (22, 390, 400, 128, 128), (23, 385, 386, 64, 128),
+             (64, 390, 65, 128, 128))
     masks = ("none", "causal", "causal, weights", "shifted causal", "window, weights")
     for number, (size, operand, mask) in enumerate(itertools.product(alone, ("bf16", "f16"), masks)):
-        if whole or number in (1, 9, 12, 23):
+        if whole or number in (1, 9, 12, 23, 63):
             yield backward(operand, mask, size, number % 3 == 2 and size[0] < 8)
     for operand in ("f32", "f64"):
         if whole or operand == "f64":

@@ -34,9 +34,8 @@ static bool dependsOn(linalg::GenericOp weights, unsigned result, const Product 
 static void orderSides(Product &output, ArrayRef<Value> weights) {
   const auto form = dispatch::productOf(output.op->op);
   auto reads = [&](const dispatch::ContractionSide &side) {
-    return llvm::any_of(side.inputs, [&](unsigned input) {
-      return llvm::is_contained(weights, output.op->inputs[input].computed);
-    });
+    return llvm::any_of(side.inputs,
+                        [&](unsigned input) { return llvm::is_contained(weights, output.op->inputs[input].computed); });
   };
   // operandOf() has looked at the same sides in the same order.
   if (reads(form->right))
@@ -58,8 +57,8 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
     return std::nullopt;
   std::optional<Product> scores, second;
   const KernelOp *logits = nullptr, *logSum = nullptr;
-  const SmallVector<Value, 2> weights = softmax ? SmallVector<Value, 2>{softmax->getResult(0)}
-                                                : llvm::to_vector<2>(ValueRange(chained->getResults()));
+  const SmallVector<Value, 2> weights =
+      softmax ? SmallVector<Value, 2>{softmax->getResult(0)} : llvm::to_vector<2>(ValueRange(chained->getResults()));
   SmallVector<std::optional<Product>, 2> outputs(weights.size());
   for (const KernelOp &op : kernel.ops) {
     linalg::GenericOp generic = op.op;
@@ -69,7 +68,8 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
       logSum = &op;
     if (generic.getNumReductionLoops() == 0 || generic == shape.group.logSum)
       continue;
-    const auto *read = llvm::find_if(weights, [&](Value each) { return llvm::is_contained(generic.getDpsInputs(), each); });
+    const auto *read =
+        llvm::find_if(weights, [&](Value each) { return llvm::is_contained(generic.getDpsInputs(), each); });
     std::optional<Product> product = Product::ofOperation(kernel, shape, op);
     if (!product)
       return std::nullopt;
@@ -83,7 +83,8 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   const Product &output = *outputs.back();
   for (std::optional<Product> &each : outputs) {
     orderSides(*each, weights);
-    if (!isPlainFactor(*each) || each->reduced.size() != 1 || each->rows != output.rows || each->columns != output.columns)
+    if (!isPlainFactor(*each) || each->reduced.size() != 1 || each->rows != output.rows ||
+        each->columns != output.columns)
       return std::nullopt;
   }
   for (std::optional<Product> *product : {&scores, &second}) {
@@ -201,9 +202,10 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
         ofTwins = kernel.bodies.ofBody(*attention.logits,
                                        logits.getBody()->getTerminator()->getOperand(attention.weightsResult), point);
       for (unsigned lane = 0; lane < width; ++lane) {
-        Value logit = ofTwins                                   ? (*ofTwins)[lane]
-                      : attention.logits == attention.scores.op ? totals[lane]
-                                                                : kernel.bodies.element(*attention.logits, 0, point, lane);
+        Value logit = ofTwins ? (*ofTwins)[lane]
+                      : attention.logits == attention.scores.op
+                          ? totals[lane]
+                          : kernel.bodies.element(*attention.logits, 0, point, lane);
         if (logit.getType() != attention.output.sum.sum.type && isa<FloatType>(logit.getType()) &&
             logit.getType().getIntOrFloatBitWidth() < 32)
           logit = arith::ExtFOp::create(k.b, k.loc, k.b.getF32Type(), logit);

@@ -284,7 +284,8 @@ bool areTwins(const Group &group, ArrayRef<linalg::GenericOp> outputs, ArrayRef<
     if (!product)
       return false;
     const bool isLeft = linalg::GenericOp(output).getDpsInputs()[product->left.inputs.front()] == read;
-    const Form form{axesOf(group, output, product->batch), axesOf(group, output, isLeft ? product->rows : product->columns),
+    const Form form{axesOf(group, output, product->batch),
+                    axesOf(group, output, isLeft ? product->rows : product->columns),
                     axesOf(group, output, product->reduced)};
     if (!first)
       first = form;
@@ -322,7 +323,8 @@ bool completesAttention(Group &group, std::string &reason) {
   const std::optional<Contraction> second = output ? contractionOf(output) : std::nullopt;
   reason = group.chained ? "what is computed from a product for another one has a kernel only together with both"
                          : "a softmax between two products has a kernel only together with both";
-  if (scores.empty() || !second || second->reduced.size() != 1 || !llvm::all_of(outputs, [](auto op) { return bool(op); }))
+  if (scores.empty() || !second || second->reduced.size() != 1 ||
+      !llvm::all_of(outputs, [](auto op) { return bool(op); }))
     return false;
   const unsigned keys = group.axisOf.lookup(output)[second->reduced.front()];
   if (group.softmax && group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)

@@ -50,9 +50,8 @@ llvm::MapVector<Attribute, Chain> chainsIn(Block &block) {
 
 /// Whether both multiply the same.
 bool areEqual(linalg::GenericOp one, linalg::GenericOp other) {
-  return OperationEquivalence::isEquivalentTo(one, other,
-                                              OperationEquivalence::IgnoreLocations |
-                                                  OperationEquivalence::IgnoreDiscardableAttrs);
+  return OperationEquivalence::isEquivalentTo(
+      one, other, OperationEquivalence::IgnoreLocations | OperationEquivalence::IgnoreDiscardableAttrs);
 }
 
 /// How the last product sees its weights: which loops are rows, the key, the columns.
@@ -89,8 +88,7 @@ bool isWorthIt(const Chain &chain, const Last &last) {
     if (!product || knownSizeOf(scores, product->reduced) != columns)
       return false;
   }
-  const std::optional<int64_t> rows = knownSizeOf(output, last.rows()),
-                               batch = knownSizeOf(output, last.product.batch);
+  const std::optional<int64_t> rows = knownSizeOf(output, last.rows()), batch = knownSizeOf(output, last.product.batch);
   return !rows || !batch || *batch * int64_t(llvm::divideCeil(uint64_t(*rows), uint64_t(kTileRows))) >= kEnoughTiles;
 }
 
@@ -169,8 +167,8 @@ bool moveReadersBehind(Operation *first, Operation *second) {
 
 /// Makes one chain of both, where they are twins.
 bool join(Chain &fewer, Chain &more) {
-  if (fewer.scores.size() >= more.scores.size() || fewer.scores.size() != 1 ||
-      fewer.weights->getNumResults() != 1 || more.weights->getNumResults() != 1 ||
+  if (fewer.scores.size() >= more.scores.size() || fewer.scores.size() != 1 || fewer.weights->getNumResults() != 1 ||
+      more.weights->getNumResults() != 1 ||
       fewer.weights->getResult(0).getType() != more.weights->getResult(0).getType() ||
       fewer.weights->getBlock() != more.weights->getBlock())
     return false;
@@ -178,9 +176,8 @@ bool join(Chain &fewer, Chain &more) {
   if (!one || !other || !isWorthIt(fewer, *one) || !isWorthIt(more, *other) ||
       knownSizeOf(fewer.output, one->columns()) != knownSizeOf(more.output, other->columns()))
     return false;
-  const auto *shared = llvm::find_if(more.scores, [&](linalg::GenericOp each) {
-    return areEqual(each, fewer.scores.front());
-  });
+  const auto *shared =
+      llvm::find_if(more.scores, [&](linalg::GenericOp each) { return areEqual(each, fewer.scores.front()); });
   if (shared == more.scores.end())
     return false;
   // At the same place of both weights, whose loops then are the same.
@@ -198,7 +195,8 @@ bool join(Chain &fewer, Chain &more) {
     return values && llvm::is_contained(scores.getDpsInputs(), values);
   };
   for (const auto &[chain, last] : {std::pair(&fewer, &*one), std::pair(&more, &*other)})
-    if (llvm::none_of(more.scores, [&](linalg::GenericOp each) { return multiplies(each, last->values(chain->output)); }))
+    if (llvm::none_of(more.scores,
+                      [&](linalg::GenericOp each) { return multiplies(each, last->values(chain->output)); }))
       return false;
   const bool isFirst = fewer.output->isBeforeInBlock(more.output);
   Operation *early = isFirst ? fewer.output : more.output, *late = isFirst ? more.output : fewer.output;

@@ -17,8 +17,8 @@
 
 namespace tenon::compiler::dispatch {
 
-/// Makes one of any two chains of the function, in the form of chain.h, that are twins and worth it on Hopper. The first
-/// result of their weights needs fewer products than the second.
+/// Makes one of any two chains of the function, in the form of chain.h, that are twins and worth it on Hopper. The
+/// first result of their weights needs fewer products than the second.
 void joinTwins(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

@@ -37,8 +37,8 @@ uint32_t bytesInFrontOfVectors(const WarpgroupChainShape &shape) { // behind the
   return allLeftBytes(shape) + kConsumers * groupResultBytes();
 }
 uint32_t slotsOf(const WarpgroupChainShape &shape) {
-  const uint32_t free = kMostBytes - bytesInFrontOfVectors(shape) - StageRing::bytes(kMostSlots) -
-                        kMostSlots * vectorBytes(shape);
+  const uint32_t free =
+      kMostBytes - bytesInFrontOfVectors(shape) - StageRing::bytes(kMostSlots) - kMostSlots * vectorBytes(shape);
   return std::min(kMostSlots, free / slotBytes(shape));
 }
 uint32_t ringBytes(const WarpgroupChainShape &shape) {
@@ -52,8 +52,7 @@ uint32_t bytesBesideRing(const WarpgroupChainShape &shape) {
 
 ChainBlock::ChainBlock(const AttentionKernel &kernel, const WarpgroupChainShape &shape, ValueRange tensorMaps)
     : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k), core(k, kernel.attention.tensorCoreElement()),
-      output(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys)),
-      arena(k.dynamicShared()),
+      output(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys)), arena(k.dynamicShared()),
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
@@ -86,8 +85,8 @@ Value ChainBlock::resultPart() {
 
 Value ChainBlock::vectorsOf(Value key) {
   Value stage = ring.stageOf(stepOf(key, 0));
-  return inArena(k.add(k.number(ringBytes(shape) + bytesInFrontOfVectors(shape)),
-                       k.mul(stage, k.number(vectorBytes(shape)))));
+  return inArena(
+      k.add(k.number(ringBytes(shape) + bytesInFrontOfVectors(shape)), k.mul(stage, k.number(vectorBytes(shape)))));
 }
 
 void ChainBlock::asTeam(llvm::function_ref<void()> body) {
@@ -151,8 +150,10 @@ void ChainBlock::bringVectorsByWarp() {
     Bodies::Scope scope(kernel.bodies);
     Value step = stepOf(key, 0);
     ring.waitUntilEmpty(step);
-    for (uint32_t first = 0; first < shape.keys; first += 32)
-      bringVectors(key, k.add(lane, k.number(first)));
+    k.loop(lane, k.number(shape.keys), k.number(32), {}, [&](Value position, ValueRange) {
+      bringVectors(key, k.opaque(position));
+      return Values();
+    });
     k.syncWarp();
     k.when(k.equal(lane, k.number(0)), [&] { ring.fill(step); });
     return Values();
@@ -209,7 +210,7 @@ void ChainBlock::byElements(bool isFast) {
   forEachCopy([&](Value key, Value step, uint32_t copy) {
     copyElements(key, step, copy, isFast);
     k.when(k.less(k.number(kCopiedAhead - 1), step),
-            [&] { handOver(k.sub(step, k.number(kCopiedAhead)), kCopiedAhead); });
+           [&] { handOver(k.sub(step, k.number(kCopiedAhead)), kCopiedAhead); });
   });
   // The last ones: there are none, or as many as are ahead.
   Value keys = k.sub(range->last(), range->first());
@@ -221,8 +222,7 @@ void ChainBlock::byElements(bool isFast) {
 
 void ChainBlock::produce(Value isFast) {
   auto byMaps = [&] {
-    k.when(isFirst,
-            [&] { forEachCopy([&](Value key, Value step, uint32_t copy) { askForBoxes(key, step, copy); }); });
+    k.when(isFirst, [&] { forEachCopy([&](Value key, Value step, uint32_t copy) { askForBoxes(key, step, copy); }); });
     if (!shape.vectors.empty())
       k.when(k.equal(k.div(thread, k.number(32)), k.number(1)), [&] { bringVectorsByWarp(); });
   };
@@ -260,7 +260,7 @@ ChainBlock::Values ChainBlock::weighted(ValueRange factors, Value key, uint32_t 
 
 void ChainBlock::turn(const char *instruction, Value barrier) {
   k.assembly(std::string(instruction) + " $0, " + std::to_string(kConsumers * kGroupThreads) + ";", {k.word(barrier)},
-              "r");
+             "r");
 }
 
 void ChainBlock::awaitTurn() {

@@ -144,7 +144,8 @@ WarpgroupChain::Values WarpgroupChain::allBlocks() {
     block_.ring.waitUntilFull(block_.stepOf(last, block_.valueCopy()));
   const uint32_t sums = block_.shape.columns / 2;
   const ArrayRef<Value> all = carried;
-  return block_.core.waitForProducts(0, block_.weighted(ValueRange(all.drop_front(sums)), last, block_.valueCopy(), ValueRange(all.take_front(sums))));
+  return block_.core.waitForProducts(
+      0, block_.weighted(ValueRange(all.drop_front(sums)), last, block_.valueCopy(), ValueRange(all.take_front(sums))));
 }
 
 void WarpgroupChain::consume() {
@@ -186,9 +187,9 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
       output.columns.size() != 1)
     return std::nullopt;
-  const bool hasPlace = !attention.twin && (!attention.second ||
-                        (columns == 64 && !readsAlongKeys(shape, attention) &&
-                         shape.sizeOf(attention.scores.reduced) == 64 && shape.sizeOf(attention.second->reduced) == 64));
+  const bool isNarrow = columns == 64 && shape.sizeOf(attention.scores.reduced) == 64 &&
+                        (!attention.second || shape.sizeOf(attention.second->reduced) == 64);
+  const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
   WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? 128U : 64U, {}, {}, std::nullopt, std::nullopt};
   const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), found.keys);
   if (!values)

@@ -49,9 +49,9 @@ WarpgroupTwins::Values WarpgroupTwins::vectorAt(uint32_t vector) {
   return Values(known.begin() + first, known.begin() + first + width);
 }
 
-/// Left factors of the last product, from scores of a block.
-WarpgroupTwins::Values WarpgroupTwins::factorsOf(const KeyRange &range, Value key, bool isWhole, const Values &scores,
-                                                 const Values &seconds) {
+/// Weights of two rows.
+SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &range, Value key, bool isWhole,
+                                                              const Values &scores, const Values &seconds) {
   const SmallVector<LogitRun> byRows = runsOfGroup(k_, block_.thread, block_.rows(), key, scores, seconds);
   const size_t columns = byRows.size() / 2;
   SmallVector<LogitRun> runs;
@@ -65,56 +65,66 @@ WarpgroupTwins::Values WarpgroupTwins::factorsOf(const KeyRange &range, Value ke
   SmallVector<Values> weights(2);
   for (auto [number, run] : llvm::enumerate(runs))
     llvm::append_range(weights[number % 2], run.scores);
-  return factorsOfGroup(block_.core, weights);
+  return weights;
 }
 
-/// Carried: the sums of the first weights, those of both, and the factors of the latter. The last two are in flight.
+/// Scores of the first product, and where `carried` has factors of the block before, what those add to both results;
+/// then, in the registers that these leave, scores of the second, and the factors of this block.
+/// Carried: the sums of the first weights, those of both, the factors of the first, those of both.
 WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRange carried) {
   Bodies::Scope scope(block_.kernel.bodies);
   TensorCore &core = block_.core;
-  StageRing &ring = block_.ring;
   key_ = key;
   vectors_.assign(block_.shape.vectors.size(), {});
-  const ValueRange firstSums = carried.take_front(sums()), bothSums = carried.drop_front(sums()).take_front(sums());
-  ring.waitUntilFull(block_.stepOf(key, 0));
-  Values scores = block_.scoresOf(0, key);
-  ring.waitUntilFull(block_.stepOf(key, 1));
-  Values seconds = block_.scoresOf(1, key);
-  // The factors of the block before pass through the wait: nothing takes their registers until they have been read.
-  Values tied = scores;
-  llvm::append_range(tied, carried.drop_front(2 * sums()));
-  tied = core.waitForProducts(1, tied);
-  llvm::copy(ArrayRef(tied).take_front(scores.size()), scores.begin());
-  k_.when(k_.less(block_.range->first(), key), [&] {
+  const bool isFirst = carried.size() == 2 * sums();
+  block_.ring.waitUntilFull(block_.stepOf(key, 0));
+  if (!isFirst)
+    block_.awaitTurn();
+  Values scores = block_.scoresOf(0, key), results = llvm::to_vector(carried.take_front(2 * sums()));
+  if (!isFirst) {
     Value before = k_.sub(key, k_.number(block_.shape.keys));
+    results = multiplied(before, carried);
+    block_.passTurn();
+    llvm::append_range(results, scores);
+    results = core.waitForProducts(0, results);
+    scores.assign(results.begin() + 2 * sums(), results.end());
+    results.truncate(2 * sums());
     for (uint32_t copy = 0; copy < block_.shape.copies(); ++copy)
       block_.release(block_.stepOf(before, copy));
-  });
+  } else {
+    scores = core.waitForProducts(0, scores);
+  }
+  block_.ring.waitUntilFull(block_.stepOf(key, 1));
+  Values seconds = block_.scoresOf(1, key);
+  const SmallVector<Values> first = weightsOf(range_, key, isWhole, scores, {});
+  seconds = core.waitForProducts(0, seconds);
+  const SmallVector<Values> both = weightsOf(*block_.range, key, isWhole, scores, seconds);
+  llvm::append_range(results, factorsOfGroup(core, first));
+  llvm::append_range(results, factorsOfGroup(core, both));
+  return results;
+}
 
-  const Values ofFirst = factorsOf(range_, key, isWhole, scores, {});
-  Values first = block_.weighted(ofFirst, key, *block_.shape.twinShared, firstSums);
-  seconds = core.waitForProducts(1, seconds);
-  Values ofBoth = factorsOf(*block_.range, key, isWhole, scores, seconds);
-  const Values both = block_.weighted(ofBoth, key, *block_.shape.shared, bothSums);
-  llvm::append_range(first, ofFirst);
-  first = core.waitForProducts(1, first);
-  Values after(first.begin(), first.begin() + sums());
-  llvm::append_range(after, both);
-  llvm::append_range(after, ofBoth);
-  return after;
+/// Both results with what a block adds to them, in flight behind the call.
+WarpgroupTwins::Values WarpgroupTwins::multiplied(Value key, ValueRange carried) {
+  const ValueRange factors = carried.drop_front(2 * sums());
+  const size_t each = factors.size() / 2;
+  Values results = block_.weighted(factors.take_front(each), key, *block_.shape.twinShared, carried.take_front(sums()));
+  llvm::append_range(results, block_.weighted(factors.drop_front(each), key, *block_.shape.shared,
+                                              carried.drop_front(sums()).take_front(sums())));
+  return results;
 }
 
 /// The sums of the first weights, then those of both.
 WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
-  Values carried(2 * sums(), neutral(k_, output_.product.sum.sum));
-  carried.append(factors(), arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0)));
+  Value keys = k_.number(block_.shape.keys), first = block_.range->first(), second = k_.add(first, keys);
+  Values carried = oneBlock(first, /*isWhole=*/false, Values(2 * sums(), neutral(k_, output_.product.sum.sum)));
   for (const KeyRange::Segment &segment : block_.range->segments()) {
-    carried = k_.loop(segment.first, segment.last, k_.number(block_.shape.keys), carried,
+    Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
+    carried = k_.loop(from, segment.last, keys, carried,
                       [&](Value key, ValueRange inside) { return oneBlock(key, segment.isWhole, inside); });
-    carried = block_.core.waitForProducts(0, carried);
   }
-  carried.truncate(2 * sums());
-  return carried;
+  Value blocks = k_.div(k_.sub(k_.sub(block_.range->last(), first), k_.number(1)), keys);
+  return block_.core.waitForProducts(0, multiplied(k_.add(first, k_.mul(blocks, keys)), carried));
 }
 
 void WarpgroupTwins::write(const ProductKernel &output, ArrayRef<Value> sums) {
@@ -123,6 +133,7 @@ void WarpgroupTwins::write(const ProductKernel &output, ArrayRef<Value> sums) {
 }
 
 void WarpgroupTwins::consume() {
+  k_.when(k_.equal(block_.group, k_.number(1)), [&] { block_.passTurn(); }); // the first turn is the first consumer's
   block_.bringLeft();
   stageVectors();
   const SmallVector<Type> types(2 * sums(), k_.b.getF32Type());
@@ -130,6 +141,8 @@ void WarpgroupTwins::consume() {
       k_.less(block_.range->first(), block_.range->last()), types, [&] { return allBlocks(); },
       [&] { return Values(types.size(), neutral(k_, output_.product.sum.sum)); });
   block_.kernel.bodies.unstage();
+  // The last turn that was passed on is taken: no barrier is left half full.
+  k_.when(k_.equal(block_.group, k_.number(0)), [&] { block_.awaitTurn(); });
   write(output_, ArrayRef(all).take_front(sums()));
   k_.barrier(); // the part has been read
   write(block_.output, ArrayRef(all).drop_front(sums()));

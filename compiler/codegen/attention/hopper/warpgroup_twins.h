@@ -4,16 +4,10 @@
 //
 //   S = k q'     P = exp(S ..)     by_v += P g     D = v g'     W = P (D ..)     by_k += W q
 //
-// Four products of a block follow each other without a gap, since each is asked for while another runs:
-//
-//   tensor cores   S    | D     | by_v += P g | by_k += W q | S of the next block ...
-//   the others          | P     | W           |
-//
-// What each key has one of, such as logarithms, comes with the block through shared memory. Weights are computed column
-// by column, so that few elements of it are in registers at a time.
-//
-// The second sums, and the factors W, are still in flight when the next block begins. The other consumer runs the same
-// on its own; nobody takes turns.
+// As in other chains, a consumer asks at once for the scores of the next block and for what this one adds to both sums,
+// and computes weights while products of the other consumer run. What each key has one of, such as logarithms, comes
+// with the block through shared memory. Weights are computed column by column, so that few elements of it are in
+// registers at a time.
 #pragma once
 
 #include "compiler/codegen/attention/hopper/chain_block.h"
@@ -31,11 +25,12 @@ private:
   using Values = ChainBlock::Values;
 
   uint32_t sums() const { return block_.shape.columns / 2; } // of a thread, of each result
-  uint32_t factors() const { return block_.shape.keys / 4; } // of a block
   void stageVectors();
   Values vectorAt(uint32_t vector);
-  Values factorsOf(const KeyRange &range, mlir::Value key, bool isWhole, const Values &scores, const Values &seconds);
+  llvm::SmallVector<Values> weightsOf(const KeyRange &range, mlir::Value key, bool isWhole, const Values &scores,
+                                      const Values &seconds);
   Values oneBlock(mlir::Value key, bool isWhole, mlir::ValueRange carried);
+  Values multiplied(mlir::Value key, mlir::ValueRange carried);
   Values allBlocks();
   void write(const ProductKernel &output, llvm::ArrayRef<mlir::Value> sums);
 
