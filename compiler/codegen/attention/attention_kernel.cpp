@@ -118,6 +118,7 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
 SmallVector<Attention, 2> Attention::parts() const {
   SmallVector<Attention, 2> all = {*this};
   all.front().twin = std::nullopt;
+  all.front().isPart = twin.has_value();
   if (twin) {
     Attention &other = all.emplace_back(all.front());
     other.output = *twin;

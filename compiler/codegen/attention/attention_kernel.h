@@ -31,6 +31,7 @@ struct Attention {
   const KernelOp *logSum;        // the logarithm of the sum of each query's exponentials; null: nobody wants it
   unsigned weightsResult = 0;    // of `logits`, of a chain
   std::optional<Product> twin = std::nullopt; // of twins: the last product of the other weights, from `scores` alone
+  bool isPart = false; // of twins that are computed one behind the other: parts have the same shared memory
 
   /// Nothing where the kernel holds no attention.
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);

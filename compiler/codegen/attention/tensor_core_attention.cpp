@@ -356,7 +356,7 @@ TensorCoreAttentionShape TensorCoreAttentionShape::of(uint32_t rows, ArrayRef<ui
 }
 
 bool TensorCoreAttentionShape::isDynamic() const {
-  return tensorCoreAttentionBytes(*this) > kStaticSharedBytes;
+  return isLaunch || tensorCoreAttentionBytes(*this) > kStaticSharedBytes;
 }
 
 uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape) {

@@ -19,10 +19,11 @@ struct TensorCoreAttentionShape {
   uint32_t rows;                         // at once
   llvm::SmallVector<uint32_t, 2> depths; // of the sums of each product that scores come from
   uint32_t columns;                      // of the values
+  bool isLaunch = false;                 // its shared memory is that of the launch, however little it is
 
   /// Of a tile with so many rows: all at once, or 64 after 64.
   static TensorCoreAttentionShape of(uint32_t rows, llvm::ArrayRef<uint32_t> depths, uint32_t columns);
-  /// Its shared memory is that of the launch: it needs more than any kernel has.
+  /// Its shared memory is that of the launch: it needs more than any kernel has, or shares it.
   bool isDynamic() const;
 };
 

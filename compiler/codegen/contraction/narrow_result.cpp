@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/narrow_result.h"
 
+#include "compiler/codegen/contraction/result_ops.h"
+
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -39,7 +41,7 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
   for (const KernelOp &op : kernel.ops) {
     if (op.op == shape.group.logSum) // stored row by row
       continue;
-    if (shape.group.chained && shape.group.isPerRow(op.op) && !isOfResult(kernel, shape, product, op))
+    if (hasTwoResults(shape) && shape.group.isPerRow(op.op) && !isOfResult(kernel, shape, product, op))
       continue; // of a twin
     if (&op == product.op ? op.outputs.front().startTensor.has_value() : readsMatrix(shape, op, product))
       return std::nullopt;

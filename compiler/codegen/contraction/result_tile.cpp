@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/result_tile.h"
 
+#include "compiler/codegen/contraction/result_ops.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -61,11 +62,6 @@ private:
     k_.store(all, at(run.row, run.column), std::min(16u, count * dispatch::elementBytes(type_)));
   }
 
-  bool isTwin() const {
-    const linalg::GenericOp chained = kernel_.shape.group.chained;
-    return chained && chained->getNumResults() > 1;
-  }
-
   /// Whether neighbours in what is stored are results of neighbouring rows: those of a convolution in NCHW.
   bool areStoredAlongRows() const {
     const Product &product = kernel_.product;
@@ -74,7 +70,8 @@ private:
     bool any = false;
     for (const KernelOp &op : kernel_.kernel.ops)
       for (const KernelOutput &output : op.outputs) {
-        if (!output.isStored || (isTwin() && !isOfResult(kernel_.kernel, kernel_.shape, product, op)))
+        if (!output.isStored ||
+            (hasTwoResults(kernel_.shape) && !isOfResult(kernel_.kernel, kernel_.shape, product, op)))
           continue;
         if (kernel_.shape.along(output.tensor, op.op, product.rows.back()) != GroupShape::Along::Adjacent)
           return false;

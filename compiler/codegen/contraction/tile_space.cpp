@@ -10,21 +10,6 @@ namespace tenon::compiler::codegen {
 // Tiles of so many rows run before the next column of them: their operands fit the second-level cache together.
 static constexpr uint32_t kRowsOfTiles = 8;
 
-bool isOfResult(const KernelFunction &kernel, const GroupShape &shape, const Product &product, const KernelOp &op) {
-  const dispatch::Group &group = shape.group;
-  if (!group.isPerRow(op.op))
-    return false;
-  // Twins: last products read the same operation's results.
-  if (!group.chained || group.chained->getNumResults() == 1)
-    return true;
-  auto isOther = [&](const KernelOp &other) {
-    linalg::GenericOp last = other.op;
-    return &other != product.op && last.getNumReductionLoops() != 0 && group.isComputedFrom(last, group.chained) &&
-           group.isComputedFrom(op.op, last);
-  };
-  return llvm::none_of(kernel.ops, isOther);
-}
-
 TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel), k_(kernel.k) {
   const Product &product = kernel.product;
   rows_ = numbersOf(product.rows, kernel.rowPatches);

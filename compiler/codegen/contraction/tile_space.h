@@ -29,10 +29,6 @@ struct ProductKernel {
   uint32_t clusterColumns() const { return isSideBySide ? columns * cluster : columns; }
 };
 
-/// Whether the operation is computed once for each element of the product's result: of two last products of a kernel,
-/// what is computed from the other is not.
-bool isOfResult(const KernelFunction &kernel, const GroupShape &shape, const Product &product, const KernelOp &op);
-
 class TileSpace {
 public:
   /// Finds tile `number`; of a cluster's tiles the one of this block. Blocks that run together

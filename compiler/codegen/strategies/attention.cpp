@@ -33,7 +33,9 @@ std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shap
       return std::nullopt;
     depths.push_back(uint32_t(*depth));
   }
-  return TensorCoreAttentionShape::of(uint32_t(rows), depths, uint32_t(*columns));
+  TensorCoreAttentionShape found = TensorCoreAttentionShape::of(uint32_t(rows), depths, uint32_t(*columns));
+  found.isLaunch = attention.isPart;
+  return found;
 }
 
 /// What multiplies, the best that a target has. The numbers are variantFor's.
@@ -105,6 +107,10 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
     plan.dynamicSharedBytes = warpgroupChainBytes(*chain);
     for (const TileMap *map : chain->maps())
       plan.tensorMaps.push_back(map->type(output.left.value.getContext()));
+  } else if (attention->twin) {
+    for (const Attention &part : attention->parts())
+      if (const auto each = tensorCoreShapeOf(shape, part, rows))
+        plan.dynamicSharedBytes = std::max(plan.dynamicSharedBytes, tensorCoreAttentionBytes(*each));
   } else if (chosen && chosen->isDynamic()) {
     plan.dynamicSharedBytes = tensorCoreAttentionBytes(*chosen);
   }

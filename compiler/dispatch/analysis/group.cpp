@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/group.h"
 
+#include "compiler/dispatch/analysis/computed_from.h"
 #include "compiler/dispatch/analysis/contraction.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -293,7 +294,9 @@ bool areTwins(const Group &group, ArrayRef<linalg::GenericOp> outputs, ArrayRef<
       return false;
   }
   return llvm::none_of(group.ops, [&](linalg::GenericOp op) {
-    return llvm::all_of(outputs, [&](linalg::GenericOp output) { return group.isComputedFrom(op, output); });
+    return llvm::all_of(outputs, [&](linalg::GenericOp output) {
+      return isComputedFrom(op, output, [&](Operation *each) { return group.contains(each); });
+    });
   });
 }
 
@@ -446,15 +449,6 @@ bool Group::knowsReduction(Value value) const {
   if (!op || !contains(op))
     return false;
   return reduces(op) || llvm::any_of(op->getOperands(), [&](Value operand) { return knowsReduction(operand); });
-}
-
-bool Group::isComputedFrom(linalg::GenericOp op, linalg::GenericOp other) const {
-  if (op == other)
-    return true;
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    auto producer = operand.getDefiningOp<linalg::GenericOp>();
-    return producer && contains(producer) && isComputedFrom(producer, other);
-  });
 }
 
 bool isReadOutside(Value value, const Group &group) {

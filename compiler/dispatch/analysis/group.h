@@ -14,8 +14,7 @@
 // or it is an attention (attention/build.h): two products with a linalg.softmax between, and what is computed from each
 // element of either. The keys are an axis of all of them; it and those of the first product's sums are reduced. One
 // more result may be the logarithm of the sum of each row's exponentials. A chain
-// (attention/chain.h) is the same without a softmax, and its weights may be computed from two products. Weights may be
-// two (attention/twins.h), which a last product each reads; those have all parallel axes in common.
+// (attention/chain.h) is the same without a softmax, and its weights may be computed from two products.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,8 +49,6 @@ struct Group {
   /// Whether it runs over parallel axes only, all of them, in a group that reduces others: once per row. `logSum` has a
   /// result for rows of an attention, and none for its columns.
   bool isPerRow(mlir::linalg::GenericOp op) const;
-  /// Whether `op` is `other`, or computes from a result of it in the group.
-  bool isComputedFrom(mlir::linalg::GenericOp op, mlir::linalg::GenericOp other) const;
   /// Whether the value is computed in the group from the result of a reduction of it.
   bool knowsReduction(mlir::Value value) const;
 };

@@ -6,8 +6,8 @@
 //                           each stage | barriers
 #pragma once
 
+#include "compiler/codegen/attention/hopper/chain_shape.h"
 #include "compiler/codegen/attention/hopper/group_tile.h"
-#include "compiler/codegen/attention/hopper/warpgroup_chain.h"
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/contraction/stage_ring.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
 
-#include "compiler/codegen/attention/hiding.h"
 #include "compiler/codegen/attention/hopper/chain_block.h"
 #include "compiler/codegen/attention/hopper/warpgroup_twins.h"
 
@@ -9,33 +8,6 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
-
-/// Whether both maps bring the same box of a tensor: keys, and all of the depth or of the columns.
-bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &values, unsigned columnAxis) {
-  return right.binding == values.binding && right.axes.size() == values.axes.size() &&
-         llvm::all_of(llvm::zip_equal(right.axes, values.axes), [&](auto axes) {
-           const auto [one, other] = axes;
-           return one == other || (one == depthAxis && other == columnAxis);
-         });
-}
-
-/// Whether weights are computed from something that each key has its own of, beside the scores.
-bool readsAlongKeys(const GroupShape &shape, const Attention &attention) {
-  linalg::GenericOp op = attention.logits->op;
-  const ArrayRef<unsigned> keys = shape.axes[attention.output.reduced.front()].axes;
-  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    if (llvm::any_of(attention.inner(), [&](const Product *product) {
-          return input->get() == linalg::GenericOp(product->op->op)->getResult(0);
-        }))
-      return false;
-    AffineMap map = op.getMatchingIndexingMap(input);
-    const SmallVector<unsigned> axes = shape.group.axisOf.lookup(op);
-    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      if (llvm::is_contained(keys, axes[loop]) && map.isFunctionOfDim(loop))
-        return true;
-    return false;
-  });
-}
 
 class WarpgroupChain {
 public:
@@ -162,76 +134,7 @@ void WarpgroupChain::consume() {
   writeGroupResult(block_.output, space, block_.thread, block_.resultPart(), block_.shape.columns, sums);
 }
 
-/// Inputs of the weights of which each key has one element, f32, for all rows.
-SmallVector<unsigned, 2> vectorsAlongKeys(const GroupShape &shape, const Attention &attention) {
-  SmallVector<unsigned, 2> found;
-  const KernelOp &op = *attention.logits;
-  const Product &output = attention.output;
-  for (auto [number, input] : llvm::enumerate(op.inputs)) {
-    auto isSame = [&, &tensor = input.tensor](unsigned axis) {
-      return shape.along(tensor, op.op, axis) == GroupShape::Along::Same;
-    };
-    if (input.isMemory() && input.tensor.element.isF32() && !isSame(output.reduced.front()) &&
-        llvm::all_of(output.rows, isSame) && llvm::all_of(output.columns, isSame))
-      found.push_back(number);
-  }
-  return found;
-}
-
 } // namespace
-
-std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &shape, const Attention &attention) {
-  auto isTaken = [](int64_t size) { return size == 64 || size == 128; };
-  const Product &output = attention.output;
-  const int64_t columns = shape.sizeOf(output.columns).value_or(0);
-  if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
-      output.columns.size() != 1)
-    return std::nullopt;
-  const bool isNarrow = columns == 64 && shape.sizeOf(attention.scores.reduced) == 64 &&
-                        (!attention.second || shape.sizeOf(attention.second->reduced) == 64);
-  const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
-  WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? 128U : 64U, {}, {}, std::nullopt, std::nullopt};
-  const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), found.keys);
-  if (!values)
-    return std::nullopt;
-  found.valueMap = *values;
-  std::optional<TileMap> ofTwin;
-  if (attention.twin) {
-    const Operand &right = attention.twin->right;
-    ofTwin = right.isAlongReduced ? std::nullopt : mapOf(shape, *attention.twin, right, uint32_t(columns), found.keys);
-    if (!ofTwin || !hideTheSame(shape, attention.parts(), kWarpgroupChainRows))
-      return std::nullopt;
-  }
-  for (const Product *product : attention.inner()) {
-    const int64_t depth = shape.sizeOf(product->reduced).value_or(0);
-    if (!isTaken(depth) || product->reduced.size() != 1 || !product->left.isAlongReduced ||
-        !product->right.isAlongReduced)
-      return std::nullopt;
-    const std::optional<TileMap> map = mapOf(shape, *product, product->right, found.keys, ChainBlock::kTileDepth);
-    if (!map)
-      return std::nullopt;
-    if (depth == columns && bringTheSame(*map, product->reduced.front(), *values, output.columns.front()))
-      found.shared = found.depths.size();
-    if (ofTwin && depth == columns && bringTheSame(*map, product->reduced.front(), *ofTwin, output.columns.front()))
-      found.twinShared = found.depths.size();
-    found.depths.push_back(uint32_t(depth));
-    found.rightMaps.push_back(*map);
-  }
-  if (attention.twin && (!found.shared || !found.twinShared))
-    return std::nullopt;
-  if (attention.twin)
-    found.vectors = vectorsAlongKeys(shape, attention);
-  return found;
-}
-
-SmallVector<const TileMap *> WarpgroupChainShape::maps() const {
-  SmallVector<const TileMap *> all;
-  for (const TileMap &map : rightMaps)
-    all.push_back(&map);
-  if (!shared)
-    all.push_back(&valueMap);
-  return all;
-}
 
 uint32_t warpgroupChainBytes(const WarpgroupChainShape &shape) {
   return ChainBlock::bytes(shape);
