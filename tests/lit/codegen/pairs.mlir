@@ -1,7 +1,7 @@
 // Blocks of a cluster share what they read of the right operand: the same sums in the same order, so the same bits as
 // of blocks that run alone. Rows are three tiles and a bit (the last pair has a block whose tile lies outside), the
-// left or the right operand lies across. Such pairs pay off for larger products only, so the choice is put in here: what lies along the
-// reduced elements is brought by halves.
+// left or the right operand lies across. Such pairs pay off for larger products only, so the choice is put in here: what
+// lies along the reduced elements is brought by halves.
 // RUN: tenon-opt %s --tenon-lower-tensors --tenon-form-dispatches --tenon-choose-strategies -o %t.alone.mlir
 // RUN: FileCheck %s --check-prefix=ALONE --input-file=%t.alone.mlir
 // RUN: sed -e '/name = "contraction"/s/warpgroup_cluster = 1/warpgroup_cluster = 2/' -e '/^#pipeline_layout1 = /{p;s/pipeline_layout1/halves/;s/binding = 1, 64x64xf16/binding = 1, 32x64xf16/;}' -e '/source private @along/,/source private @across/s/#pipeline_layout1/#halves/' %t.alone.mlir > %t.pairs.mlir
