@@ -68,8 +68,8 @@ def unknown_sizes(target, instruction, **choice):
 
 
 # Rows and columns of a product for which a tile of Hopper's is the best.
-WARPGROUP_TILES = {(128, 256): (2048, 2048), (128, 192): (1536, 1536), (128, 128): (16896, 128), (128, 64): (8192, 64),
-                   (64, 256): (1024, 2048), (64, 192): (1536, 3072), (64, 128): (512, 512)}
+WARPGROUP_TILES = {(128, 256): (2048, 2048), (128, 192): (1536, 1536), (128, 128): (16896, 128), (128, 64): (16384, 64),
+                   (64, 256): (1024, 2048), (64, 192): (1536, 3072), (64, 128): (1024, 1024), (64, 64): (512, 512)}
 
 
 def on_warpgroups():
@@ -91,6 +91,9 @@ def on_warpgroups():
     yield of_tile((128, 256), "f8", k=1000, less=1)
     yield product("sm_90a", "multicast::cluster", "bf16", "nn", 8192, 8192, 8192, warpgroup_rows=128, warpgroup_columns=256,
                   warpgroup_cluster=2)
+    # Few rows, whose tiles lie side by side.
+    yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, 28672, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
+                for kind, rows in (("bf16", 16), ("f8", 64)))
     yield unknown_sizes("sm_90a", "wgmma.mma_async", warpgroup_rows=128, warpgroup_columns=128)
 
 
