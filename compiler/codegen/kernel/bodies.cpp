@@ -97,9 +97,10 @@ Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &
     for (unsigned lane = 0; lane < width_; ++lane)
       lanes.values.push_back(one(lane));
   } else {
-    const bool isKnown = isAligned_ && along == GroupShape::Along::Adjacent;
-    lanes.values = (isKnown ? loadAligned : loadRun)(k_, arguments_, tensor, space_.element(tensor, op.op, point, 0),
-                                                     width_, isStreamed(tensor));
+    const bool isKnown = isAligned_ && along == GroupShape::Along::Adjacent && (!order_ || map == *order_);
+    Value first = space_.element(tensor, op.op, point, 0);
+    lanes.values = isKnown ? loadAligned(k_, arguments_, tensor, first, width_, isStreamed(tensor))
+                           : loadRun(k_, arguments_, tensor, first, width_, isStreamed(tensor), order_.has_value());
   }
   known_[key] = {lanes};
   return lanes;
@@ -246,7 +247,8 @@ void Bodies::storeLanes(const KernelOp &op, const KernelOutput &output, const Po
                dispatch::elementBytes(tensor.element));
     return;
   }
-  (isAligned_ ? storeAligned : storeRun)(k_, arguments_, tensor, space_.element(tensor, op.op, point, 0), values);
+  const bool isKnown = isAligned_ && (!order_ || space_.shape().mapOf(tensor, op.op) == *order_);
+  (isKnown ? storeAligned : storeRun)(k_, arguments_, tensor, space_.element(tensor, op.op, point, 0), values);
 }
 
 void Bodies::store(const KernelOp &op, const Point &point) {

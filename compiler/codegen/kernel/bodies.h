@@ -62,6 +62,9 @@ public:
     isAligned_ = isAligned;
   }
   unsigned width() const { return width_; }
+  /// From here on vectors start anywhere in tensors that are indexed by another map than this, though rows' are
+  /// aligned: each is tested. None: no longer.
+  void setRagged(std::optional<mlir::AffineMap> order) { order_ = order; }
 
   /// The lanes of a point, as they lie in memory.
   using Read = std::function<llvm::SmallVector<mlir::Value>(const Point &)>;
@@ -154,6 +157,7 @@ private:
   const KernelArguments &arguments_;
   unsigned width_ = 1;
   bool isAligned_ = true;
+  std::optional<mlir::AffineMap> order_; // of tensors whose vectors are aligned, where rows are ragged
   Scope::Known known_;
   std::map<std::pair<const void *, uint32_t>, Read> staged_;         // by map and binding
   llvm::SmallDenseSet<uint32_t> streamed_;                           // bindings

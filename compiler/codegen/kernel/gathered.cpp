@@ -182,10 +182,11 @@ SmallVector<Value> loadShifted(KernelBuilder &k, const KernelArguments &argument
 } // namespace
 
 SmallVector<Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first,
-                           unsigned width, bool isStreamed) {
+                           unsigned width, bool isStreamed, bool isVector) {
   if (width == 1)
     return {loadElement(k, arguments, tensor, first)};
-  if (isWorthShifting(tensor) && canStraddle(arguments, tensor, width))
+  if ((isWorthShifting(tensor) || (isVector && dispatch::elementBytes(tensor.element) < 4)) &&
+      canStraddle(arguments, tensor, width))
     return loadShifted(k, arguments, tensor, first, width, isStreamed);
   Value address = addressOf(k, arguments, tensor, first);
   // One value of both ways: LLVM would split a vector whose elements are taken out at once.

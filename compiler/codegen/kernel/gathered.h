@@ -18,9 +18,10 @@ mlir::Value loadElement(KernelBuilder &k, const KernelArguments &arguments, cons
                         mlir::Value element);
 /// `width` adjacent elements from number `first` on: one access where their address is a multiple of what they measure,
 /// else one for each, or of long rows those of the vectors that hold them (straddling.h). The test costs a few
-/// instructions, and threads of a warp mostly agree.
+/// instructions, and threads of a warp mostly agree. `isVector`: the tensor is no longer than a row, so that no run
+/// lies in two of them; then narrow elements are always read so.
 llvm::SmallVector<mlir::Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                                       mlir::Value first, unsigned width, bool isStreamed);
+                                       mlir::Value first, unsigned width, bool isStreamed, bool isVector = false);
 void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, mlir::Value first,
               mlir::ValueRange values);
 /// As loadRun() and storeRun(), of elements that are known to be aligned.

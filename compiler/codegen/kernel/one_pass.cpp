@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/one_pass.h"
 
+#include "compiler/codegen/kernel/origins.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using tenon::compiler::dispatch::Combiner;
@@ -10,145 +11,27 @@ using tenon::compiler::dispatch::Combiner;
 namespace tenon::compiler::codegen {
 namespace {
 
-/// A value in the body of an operation.
-struct Place {
-  const KernelOp *op;
-  Value value;
-};
-
-/// Follows values through the bodies of a group to where they are computed.
-class Tracer {
-public:
-  Tracer(const KernelFunction &kernel, const GroupShape &shape) : kernel_(kernel), shape_(shape) {}
-
-  const KernelOp *opOf(Value value) const {
-    auto found = llvm::find_if(kernel_.ops, [&](const KernelOp &op) { return op.op == value.getDefiningOp(); });
-    return found == kernel_.ops.end() ? nullptr : &*found;
-  }
-
-  static const KernelInput *inputOf(const Place &place) {
-    for (const KernelInput &input : place.op->inputs)
-      if (input.bodyArgument == place.value)
-        return &input;
-    return nullptr;
-  }
-
-  /// Where the value is computed, behind operations that hand it on, and behind those that only widen it.
-  Place sourceOf(Place place) const {
-    for (;;) {
-      if (auto wide = place.value.getDefiningOp<arith::ExtFOp>()) {
-        place.value = wide.getIn();
-        continue;
-      }
-      const KernelInput *input = isa<BlockArgument>(place.value) ? inputOf(place) : nullptr;
-      if (!input || !input->computed)
-        return place;
-      const KernelOp *producer = opOf(input->computed);
-      if (!producer || linalg::GenericOp(producer->op).getNumReductionLoops() != 0)
-        return place;
-      const unsigned result = cast<OpResult>(input->computed).getResultNumber();
-      place = {producer, linalg::GenericOp(producer->op).getBody()->getTerminator()->getOperand(result)};
-    }
-  }
-
-  /// Whether both are the same number at each element.
-  bool areSame(Place a, Place b, unsigned depth = 0) const {
-    a = sourceOf(a);
-    b = sourceOf(b);
-    if (a.op == b.op && a.value == b.value)
-      return true;
-    if (depth > kMaxDepth || a.value.getType() != b.value.getType())
-      return false;
-    if (isa<BlockArgument>(a.value) || isa<BlockArgument>(b.value))
-      return isSameInput(a, b);
-    Operation *x = a.value.getDefiningOp(), *y = b.value.getDefiningOp();
-    if (x->getName() != y->getName() || x->getAttrs() != y->getAttrs() || x->getNumRegions() != 0 ||
-        x->getNumOperands() != y->getNumOperands() || x->getNumResults() != 1 ||
-        !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(x->getDialect()))
-      return false;
-    return llvm::all_of(llvm::zip_equal(x->getOperands(), y->getOperands()), [&](auto operands) {
-      return areSame({a.op, std::get<0>(operands)}, {b.op, std::get<1>(operands)}, depth + 1);
-    });
-  }
-
-  /// Whether the value is computed from `reduction`, in its body or in those of operations that run once per row.
-  bool isOf(const Place &place, const RowSum &reduction, unsigned depth = 0) const {
-    if (depth > kMaxDepth)
-      return false;
-    const Place source = sourceOf(place);
-    if (isa<BlockArgument>(source.value))
-      return isReduction(source, reduction);
-    Operation *op = source.value.getDefiningOp();
-    return op->getBlock() == linalg::GenericOp(source.op->op).getBody() &&
-           llvm::any_of(op->getOperands(),
-                        [&](Value operand) { return isOf({source.op, operand}, reduction, depth + 1); });
-  }
-
-  bool isReduction(const Place &place, const RowSum &reduction) const {
-    const KernelInput *input = isa<BlockArgument>(place.value) ? inputOf(place) : nullptr;
-    return input && input->computed == reduction.op->op->getResult(reduction.output);
-  }
-
-private:
-  static constexpr unsigned kMaxDepth = 24;
-
-  bool isSameInput(const Place &a, const Place &b) const {
-    const KernelInput *x = isa<BlockArgument>(a.value) ? inputOf(a) : nullptr;
-    const KernelInput *y = isa<BlockArgument>(b.value) ? inputOf(b) : nullptr;
-    if (!x || !y)
-      return false;
-    if (x->scalar || y->scalar)
-      return x->scalar == y->scalar;
-    if (x->computed || y->computed)
-      return x->computed == y->computed;
-    return x->tensor.binding == y->tensor.binding &&
-           shape_.mapOf(x->tensor, a.op->op) == shape_.mapOf(y->tensor, b.op->op);
-  }
-
-  const KernelFunction &kernel_;
-  const GroupShape &shape_;
-};
-
 bool isWide(Type type) {
   return type.isF32() || type.isF64();
 }
 
-/// exp(x - m) in f32 or f64, with m the maximum of x: of `over`.
-Operation *exponentialOver(const Tracer &tracer, const RowSum &sum, const RowSum &over) {
-  if (sum.sum.combiner != Combiner::AddF ||
-      (over.sum.combiner != Combiner::MaximumF && over.sum.combiner != Combiner::MaxNumF))
-    return nullptr;
-  const Place e = tracer.sourceOf({sum.op, sum.contributed});
-  Operation *exponential = e.value.getDefiningOp();
-  if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exponential) || !isWide(e.value.getType()) ||
-      e.value.getType() != sum.sum.type)
-    return nullptr;
-  const Place difference = tracer.sourceOf({e.op, exponential->getOperand(0)});
-  auto sub = difference.value.getDefiningOp<arith::SubFOp>();
-  if (!sub || sub.getType() != e.value.getType() ||
-      !tracer.isReduction(tracer.sourceOf({difference.op, sub.getRhs()}), over) ||
-      !tracer.areSame({difference.op, sub.getLhs()}, {over.op, over.contributed}))
-    return nullptr;
-  return exponential;
-}
-
 /// (x - c)^2 in f32 or f64, with c computed from the sum of x: of `over`. @return where c is read
-std::optional<Place> centerOver(const Tracer &tracer, const RowSum &sum, const RowSum &over) {
+std::optional<Place> centerOver(const Origins &origins, const RowSum &sum, const RowSum &over) {
   if (sum.sum.combiner != Combiner::AddF || over.sum.combiner != Combiner::AddF || sum.sum.type != over.sum.type)
     return std::nullopt;
-  const Place square = tracer.sourceOf({sum.op, sum.contributed});
+  const Place square = origins.sourceOf({sum.op, sum.contributed});
   auto mul = square.value.getDefiningOp<arith::MulFOp>();
-  if (!mul || mul.getType() != sum.sum.type || !tracer.areSame({square.op, mul.getLhs()}, {square.op, mul.getRhs()}))
+  if (!mul || mul.getType() != sum.sum.type || !origins.areSame({square.op, mul.getLhs()}, {square.op, mul.getRhs()}))
     return std::nullopt;
-  const Place difference = tracer.sourceOf({square.op, mul.getLhs()});
+  const Place difference = origins.sourceOf({square.op, mul.getLhs()});
   auto sub = difference.value.getDefiningOp<arith::SubFOp>();
   if (!sub || sub.getType() != sum.sum.type)
     return std::nullopt;
   auto center = dyn_cast<BlockArgument>(sub.getRhs());
   if (auto wide = sub.getRhs().getDefiningOp<arith::ExtFOp>())
     center = dyn_cast<BlockArgument>(wide.getIn());
-  if (!center || !Tracer::inputOf({difference.op, center}) || !tracer.isOf({difference.op, center}, over) ||
-      !tracer.areSame({difference.op, sub.getLhs()}, {over.op, over.contributed}))
+  if (!center || !Origins::inputOf({difference.op, center}) || !origins.isOf({difference.op, center}, over) ||
+      !origins.areSame({difference.op, sub.getLhs()}, {over.op, over.contributed}))
     return std::nullopt;
   return Place{difference.op, center};
 }
@@ -167,17 +50,35 @@ template <typename Op> Value binary(KernelBuilder &k, Value x, Value y) {
 
 } // namespace
 
+Operation *exponentialOver(const Origins &origins, const RowSum &sum, const RowSum &over) {
+  if (sum.sum.combiner != Combiner::AddF ||
+      (over.sum.combiner != Combiner::MaximumF && over.sum.combiner != Combiner::MaxNumF))
+    return nullptr;
+  const Place e = origins.sourceOf({sum.op, sum.contributed});
+  Operation *exponential = e.value.getDefiningOp();
+  if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exponential) || !isWide(e.value.getType()) ||
+      e.value.getType() != sum.sum.type)
+    return nullptr;
+  const Place difference = origins.sourceOf({e.op, exponential->getOperand(0)});
+  auto sub = difference.value.getDefiningOp<arith::SubFOp>();
+  if (!sub || sub.getType() != e.value.getType() ||
+      !origins.isReduction(origins.sourceOf({difference.op, sub.getRhs()}), over) ||
+      !origins.areSame({difference.op, sub.getLhs()}, {over.op, over.contributed}))
+    return nullptr;
+  return exponential;
+}
+
 std::optional<SmallVector<OnePassSum>> onePassSums(const KernelFunction &kernel, const GroupShape &shape,
                                                    ArrayRef<RowSum> first, ArrayRef<RowSum> then) {
-  const Tracer tracer(kernel, shape);
+  const Origins origins(kernel, shape);
   SmallVector<OnePassSum> sums;
   for (const RowSum &sum : then) {
     for (const RowSum &over : first) {
-      if (Operation *exponential = exponentialOver(tracer, sum, over)) {
+      if (Operation *exponential = exponentialOver(origins, sum, over)) {
         sums.push_back({OnePassSum::Kind::Exponentials, sum, over, exponential, nullptr, {}});
         break;
       }
-      if (std::optional<Place> center = centerOver(tracer, sum, over)) {
+      if (std::optional<Place> center = centerOver(origins, sum, over)) {
         sums.push_back({OnePassSum::Kind::Squares, sum, over, nullptr, center->op, cast<BlockArgument>(center->value)});
         break;
       }
@@ -197,8 +98,9 @@ Value OnePassSum::widened(KernelBuilder &k, Value value) const {
 }
 
 Value OnePassSum::exponentialOf(KernelBuilder &k, Value value) const {
-  return isa<math::Exp2Op>(exponential) ? math::Exp2Op::create(k.b, k.loc, value).getResult()
-                                        : math::ExpOp::create(k.b, k.loc, value).getResult();
+  if (auto power = dyn_cast<math::Exp2Op>(exponential))
+    return math::Exp2Op::create(k.b, k.loc, value, power.getFastmath());
+  return math::ExpOp::create(k.b, k.loc, value, cast<math::ExpOp>(exponential).getFastmath());
 }
 
 SmallVector<Value> OnePassSum::start(KernelBuilder &k) const {

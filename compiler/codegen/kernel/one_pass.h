@@ -16,6 +16,12 @@
 
 namespace tenon::compiler::codegen {
 
+class Origins;
+
+/// What `sum` adds up, where it is exp(x - m) or exp2(x - m) in f32 or f64, with m the maximum of x: of `over`. Else
+/// null.
+mlir::Operation *exponentialOver(const Origins &origins, const RowSum &sum, const RowSum &over);
+
 struct OnePassSum {
   enum class Kind { Exponentials, Squares };
   Kind kind;

@@ -17,6 +17,7 @@
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/FloatingPointMode.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -51,6 +52,20 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
     Value one = arith::ConstantOp::create(rewriter, op.getLoc(), type, rewriter.getFloatAttr(type, 1.0));
     Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand());
     rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root);
+    return success();
+  }
+};
+
+/// An exponential that may be approximate is a power of two.
+struct ExpandApproximateExponential : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32() || !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    Value factor =
+        arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getF32FloatAttr(float(llvm::numbers::log2e)));
+    Value exponent = arith::MulFOp::create(rewriter, op.getLoc(), op.getOperand(), factor);
+    rewriter.replaceOpWithNewOp<math::Exp2Op>(op, exponent, op.getFastmath());
     return success();
   }
 };
@@ -92,7 +107,7 @@ LogicalResult lowerLoops(ModuleOp module) {
 
 LogicalResult expand(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
-  patterns.add<ExpandRsqrt>(module.getContext());
+  patterns.add<ExpandRsqrt, ExpandApproximateExponential>(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   return applyPatternsGreedily(module, std::move(patterns));
 }

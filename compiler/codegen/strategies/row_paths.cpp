@@ -81,7 +81,10 @@ RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
 /// Rows of a known length: as few threads as have enough to do, as many as keep the row; more where rows are so few
 /// that multiprocessors would be idle.
 RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows) {
-  const int64_t vectors = llvm::divideCeil(std::max<int64_t>(columns, 1), demand.width);
+  int64_t vectors = llvm::divideCeil(std::max<int64_t>(columns, 1), demand.width);
+  // Of long ragged rows what is around vectors takes no place of one (row_vectors.h).
+  if (demand.again && vectors > 4 * kWarp)
+    vectors = columns / demand.width;
   RowPath path;
   if (vectors <= 4 * kWarp) {
     path.lanes = std::min(kWarp, powerOfTwo(vectors));
