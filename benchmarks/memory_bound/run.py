@@ -15,6 +15,7 @@ import glob
 import json
 import multiprocessing
 import os
+import random
 import sys
 import time
 
@@ -33,7 +34,7 @@ def torch_settings():
     return torch
 
 
-def worker(pipe, folder, files):
+def worker(pipe, folder, files, how):
     """Takes cases from the pipe: (case, participants to leave out). Answers ("begin", name) and ("rows", rows)."""
     import measure
     import tenon_capi as tenon
@@ -45,7 +46,7 @@ def worker(pipe, folder, files):
     while True:
         case, skip = pipe.recv()
         try:
-            rows = measure.measure(case, runtime, folder, files, skip, lambda name: pipe.send(("begin", name)))
+            rows = measure.measure(case, runtime, folder, files, skip, lambda name: pipe.send(("begin", name)), **how)
         except Exception as problem:  # pylint: disable=broad-except
             rows = [{"operation": case.operation, "shape": "x".join(map(str, case.shape)), "kind": case.kind,
                      "participant": "case", "status": "failed", "message": f"{type(problem).__name__}: {problem}"[:300]}]
@@ -84,10 +85,10 @@ def warm_all(cases, processes):
 
 
 class Worker:
-    def __init__(self, folder, files):
+    def __init__(self, folder, files, how):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=worker, args=(theirs, folder, files), daemon=True)
+        self.process = context.Process(target=worker, args=(theirs, folder, files, how), daemon=True)
         self.process.start()
         theirs.close()
         self.device = self.answer(120)[1]
@@ -134,7 +135,8 @@ def run_case(state, case, arguments, files):
         files.setdefault(name, {})
     for _ in range(4):
         if state.get("worker") is None:
-            state["worker"] = Worker(arguments.programs, files)
+            state["worker"] = Worker(arguments.programs, files,
+                                     {"seconds": arguments.round_seconds, "host": not arguments.no_host})
             state["device"] = state["worker"].device
         measured, hung = state["worker"].run(case, skip, arguments.case_seconds)
         if measured is not None:
@@ -162,6 +164,10 @@ def main():
     parser.add_argument("--warm", type=int, default=8, help="processes that compile for torch.compile before; 0: none")
     parser.add_argument("--case-seconds", type=float, default=45)
     parser.add_argument("--seconds", type=float, default=0, help="begin no case after so many; 0: no limit")
+    parser.add_argument("--round-seconds", type=float, default=0.4, help="for the rounds of one case, at least 3")
+    parser.add_argument("--no-host", action="store_true", help="no times of the host")
+    parser.add_argument("--shuffle", action="store_true", help="cases in an order that has nothing to do with what they are, "
+                        "so that those which --seconds leaves time for are a sample")
     parser.add_argument("--refused", action="store_true", help="measure PyTorch also where Tenon has no program")
     arguments = parser.parse_args()
     begin = time.monotonic()
@@ -172,6 +178,8 @@ def main():
     only, kinds = (set(filter(None, text.split(","))) for text in (arguments.filter, arguments.kinds))
     cases = [case for case in listed(arguments.set)
              if (not only or case.operation in only) and (not kinds or case.kind in kinds)]
+    if arguments.shuffle:
+        random.Random(1).shuffle(cases)
     measured = [case for case in cases if arguments.refused or len(refused_rows(case, files)) < 2]
     if arguments.warm:
         warm_all(measured, arguments.warm)
