@@ -6,6 +6,7 @@
 #include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/choose_tiles.h"
 #include "compiler/codegen/contraction/product.h"
+#include "compiler/codegen/narrow_softmax.h"
 #include "compiler/codegen/strategies/attention.h"
 #include "compiler/codegen/strategies/strategy.h"
 #include "compiler/codegen/targets.h"
@@ -188,6 +189,8 @@ private:
       addVariants(source, exported, function, plans.kernels);
       return success();
     }
+    if (narrowSoftmax(*kernel) && failed(kernel = KernelFunction::read(function)))
+      return failure();
     const GroupShape shape = GroupShape::of(*kernel);
     std::vector<Plan> plans;
     const Strategy *taking = nullptr;

@@ -10,7 +10,8 @@
 //
 // - exponentials are in [0, 1], the largest of a row is exactly 1; each is off by at most (t + 4) 2^-24 of itself, and
 //   those below 2^-126 are 0;
-// - so s is at least 1 and finite, 1 / s is no subnormal, and the quotient is off by less than 2^-17 of itself (t < 88);
+// - so s is at least 1 and finite, 1 / s is no subnormal, and the quotient is off by less than 2^-17 of itself (t <
+// 88);
 //   bf16 rounds by up to 2^-9, f16 by 2^-12 of numbers above 2^-14, which have t < 10: less than 2^-20;
 // - so a result of bf16 is off by at most 0.504 units of its last place (0.5 where arithmetic is exact), one of f16 by
 //   0.503; results of bf16 below 2^-126 may be 0, which f16 has no numbers for;

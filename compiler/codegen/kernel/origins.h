@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the values of a group's bodies come from. A group says the same thing in many ways: exp(x - m) in one operation
-// that others read, or again in each of their bodies; x widened first, or where it is used. What asks whether two values
-// are the same, or whether one is made of a reduction's result, follows them here.
+// that others read, or again in each of their bodies; x widened first, or where it is used. What asks whether two
+// values are the same, or whether one is made of a reduction's result, follows them here.
 #pragma once
 
 #include "compiler/codegen/kernel/bodies.h"

@@ -156,10 +156,9 @@ std::optional<AffineMap> raggedOrder(const Writer &w, uint32_t lanes, unsigned w
         return std::nullopt;
   }
   // The order is that of an input, which says where rows start.
-  return order && llvm::any_of(elementInputs(w.kernel, w.shape),
-                               [&](const ElementInput &input) {
-                                 return w.shape.mapOf(*input.tensor, input.op->op) == order;
-                               })
+  return order && llvm::any_of(
+                      elementInputs(w.kernel, w.shape),
+                      [&](const ElementInput &input) { return w.shape.mapOf(*input.tensor, input.op->op) == order; })
              ? std::optional(order)
              : std::nullopt;
 }
@@ -193,8 +192,7 @@ Value canBeRagged(const Writer &w) {
   Value aligned = w.bodies.areBasesAligned(width);
   if (columns)
     return aligned;
-  return k.both(aligned, k.less(k.number(2 * int64_t(width) - 1),
-                                  w.space.size(w.shape.parallel, w.shape.axes.size())));
+  return k.both(aligned, k.less(k.number(2 * int64_t(width) - 1), w.space.size(w.shape.parallel, w.shape.axes.size())));
 }
 
 } // namespace tenon::compiler::codegen

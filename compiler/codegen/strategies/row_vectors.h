@@ -4,8 +4,8 @@
 //
 // Rows that are no multiple of a vector long start anywhere in one. Vectors are aligned all the same: those that lie in
 // the row, with what is in front of the first and behind the last of them as edges, element by element, one or two a
-// lane. So a row of 1001 bf16 that starts three elements behind a vector's start has 5 edges in front, 124 vectors and 4
-// edges behind. Every tensor with an element for each of the group's has them at the same places; what lies otherwise
+// lane. So a row of 1001 bf16 that starts three elements behind a vector's start has 5 edges in front, 124 vectors and
+// 4 edges behind. Every tensor with an element for each of the group's has them at the same places; what lies otherwise
 // (a weight for each column) is read as runs that start anywhere (Bodies::setRagged).
 #pragma once
 
