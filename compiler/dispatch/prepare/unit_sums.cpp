@@ -27,13 +27,39 @@ void addUnitFilters(linalg::GenericOp op, SmallVector<unsigned> &units) {
   }
 }
 
-/// Empty where nothing is left to sum over without them.
+/// Does an index that is a loop go through all of the dimension? It would be taken for one that does: a window that is
+/// smaller than its image reads the beginning of it. Where neither size is known, the host compares them.
+bool coversDimension(AffineExpr index, ArrayRef<int64_t> sizes, int64_t dimension) {
+  auto loop = dyn_cast<AffineDimExpr>(index);
+  return !loop || sizes[loop.getPosition()] == dimension;
+}
+
+/// Without these loops, does some index become one that does not go through its dimension?
+bool leavesPartOf(linalg::GenericOp op, ArrayRef<int64_t> sizes, ArrayRef<unsigned> units) {
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> loops;
+  for (unsigned loop = 0; loop < sizes.size(); ++loop)
+    loops.push_back(llvm::is_contained(units, loop) ? getAffineConstantExpr(0, context)
+                                                    : getAffineDimExpr(loop, context));
+  for (auto [tensor, map] : llvm::zip(op->getOperands(), op.getIndexingMapsArray())) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    for (auto [dimension, expr] : llvm::enumerate(map.getResults()))
+      if (type && !isa<AffineDimExpr>(expr) &&
+          !coversDimension(simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0), sizes,
+                           type.getDimSize(dimension)))
+        return true;
+  }
+  return false;
+}
+
+/// Loops of one step that can be dropped; of reduced ones none where nothing is left to sum over without them.
 SmallVector<unsigned> unitSumsOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<unsigned> reduced, units;
   op.getReductionDims(reduced);
   llvm::copy_if(reduced, std::back_inserter(units), [&](unsigned loop) { return sizes[loop] == 1; });
-  if (units.size() == reduced.size())
+  llvm::erase_if(units, [&](unsigned loop) { return leavesPartOf(op, sizes, loop); });
+  if (units.size() == reduced.size() || leavesPartOf(op, sizes, units)) // of a sum of several
     units.clear();
   addUnitFilters(op, units);
   return units;
@@ -49,13 +75,6 @@ AffineExpr withoutUnits(AffineExpr expr, ArrayRef<int64_t> sizes, AffineMap writ
     loops.push_back(size == 1 && written.getResultPosition(dim) ? getAffineConstantExpr(0, expr.getContext()) : dim);
   }
   return simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0);
-}
-
-/// Does an index that is a loop go through all of the dimension? It would be taken for one that does: a window that is
-/// smaller than its image reads the beginning of it.
-bool coversDimension(AffineExpr index, ArrayRef<int64_t> sizes, int64_t dimension) {
-  auto loop = dyn_cast<AffineDimExpr>(index);
-  return !loop || (sizes[loop.getPosition()] == dimension && ShapedType::isStatic(dimension));
 }
 
 /// Sums over loops that every operand has side by side become one loop.

@@ -60,7 +60,7 @@ TEST_F(HostOperations, AScalarThatOnlyKernelsComputeIsReadBackFromOne) {
       return %p, %r : f32, f32
     })mlir");
   moveScalarsToKernels(function);
-  EXPECT_TRUE(mlir::succeeded(module_->verify()));
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
   unsigned kernels = 0, roots = 0;
   function.walk([&](mlir::Operation *op) {
     kernels += op->getName().getStringRef() == "linalg.generic";

@@ -28,7 +28,7 @@ protected:
         "linalg.yield %r : f32\n} -> tensor<16x16xf32>\n"
         "return %y : tensor<16x16xf32>\n}");
     hoistVectors(function);
-    EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
     return llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
   }
   static bool hasMath(mlir::linalg::GenericOp op) { return !op.getBody()->getOps<mlir::math::RsqrtOp>().empty(); }

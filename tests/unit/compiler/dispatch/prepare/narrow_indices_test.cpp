@@ -22,7 +22,7 @@ protected:
         "^bb0(%a: i32, %b: i32):\n%s = arith.addi %a, %b : i32\niree_linalg_ext.yield %s : i32\n} -> tensor<256xi32>\n"
         "return %r : tensor<256xi32>\n}");
     narrowIndices(function);
-    EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
     linalg_ext::ScatterOp found;
     function.walk([&](linalg_ext::ScatterOp scatter) { found = scatter; });
     return found;

@@ -15,7 +15,7 @@ protected:
   size_t kernelsIn(const std::string &text) {
     auto function = parseFunction(text);
     EXPECT_TRUE(mlir::succeeded(prepareFunction(function)));
-    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
     return llvm::range_size(function.getOps<mlir::linalg::GenericOp>());
   }
 };

@@ -33,7 +33,7 @@ protected:
   std::vector<unsigned> operandsOf(const std::string &text) {
     auto function = parseFunction(text);
     splitOperands(function);
-    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
     std::vector<unsigned> found;
     for (auto op : function.getOps<mlir::linalg::GenericOp>())
       found.push_back(op->getNumOperands());

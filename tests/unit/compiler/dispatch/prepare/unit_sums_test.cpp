@@ -12,7 +12,9 @@ class UnitSums : public KernelTextTest {
 protected:
   /// A convolution with windows of r x s elements of c channels, behind the pass.
   mlir::linalg::GenericOp convolution(const std::string &r, const std::string &s, const std::string &c) {
-    const std::string image = "tensor<2x9x9x" + c + "xf32>", filters = "tensor<" + r + "x" + s + "x" + c + "x5xf32>";
+    const std::string image = "tensor<2x" + std::to_string(6 + std::stoi(r)) + "x" + std::to_string(6 + std::stoi(s)) +
+                              "x" + c + "xf32>",
+                      filters = "tensor<" + r + "x" + s + "x" + c + "x5xf32>";
     auto function = parseFunction(
         "func.func @f(%i: " + image + ", %w: " + filters +
         ", %o: tensor<2x7x7x5xf32>) -> tensor<2x7x7x5xf32> {\n%v = linalg.generic {indexing_maps = ["
@@ -24,7 +26,7 @@ protected:
         "%t = arith.addf %z, %p : f32\nlinalg.yield %t : f32\n} -> tensor<2x7x7x5xf32>\n"
         "return %v : tensor<2x7x7x5xf32>\n}");
     dropUnitSums(function);
-    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
     return *function.getOps<mlir::linalg::GenericOp>().begin();
   }
 };
@@ -46,6 +48,37 @@ TEST_F(UnitSums, ASumOfOneElementStaysASum) {
   EXPECT_EQ(convolution("1", "1", "1").getNumReductionLoops(), 3u);
 }
 
+/// One row of a window goes, unless its image has other rows than the result: image[h, w] of 9 rows, `rows` of the
+/// result.
+class UnitWindows : public KernelTextTest {
+protected:
+  mlir::linalg::GenericOp oneRow(const std::string &image, const std::string &result) {
+    const std::string given = "tensor<" + image + "x5xf32>", made = "tensor<" + result + "x5xf32>";
+    auto function = parseFunction(
+        "func.func @f(%i: " + given + ", %w: tensor<1x4xf32>, %o: " + made + ") -> " + made +
+        " {\n%v = linalg.generic {indexing_maps = [affine_map<(h, k, r, c) -> (h + r, k)>, affine_map<(h, k, r, c) -> "
+        "(r, c)>, affine_map<(h, k, r, c) -> (h, k)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\", "
+        "\"reduction\"]} ins(%i, %w : " +
+        given + ", tensor<1x4xf32>) outs(%o : " + made +
+        ") {\n^bb0(%x: f32, %y: f32, %z: f32):\n%p = arith.mulf %x, %y : f32\n%t = arith.addf %z, %p : f32\n"
+        "linalg.yield %t : f32\n} -> " +
+        made + "\nreturn %v : " + made + "\n}");
+    dropUnitSums(function);
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
+    return *function.getOps<mlir::linalg::GenericOp>().begin();
+  }
+};
+
+TEST_F(UnitWindows, OneRowOfAWindowGoesWhereTheImageIsAllRead) {
+  EXPECT_EQ(oneRow("9", "9").getNumReductionLoops(), 1u);
+  EXPECT_EQ(oneRow("?", "?").getNumReductionLoops(), 1u);
+}
+
+TEST_F(UnitWindows, OneRowOfAWindowStaysWhereAPartOfTheImageIsRead) {
+  EXPECT_EQ(oneRow("9", "7").getNumReductionLoops(), 2u);
+  EXPECT_EQ(oneRow("?", "7").getNumReductionLoops(), 2u);
+}
+
 /// The index of the image along which a window of 5 lies, for one result, behind dropUnitOffsets.
 class UnitOffsets : public KernelTextTest {
 protected:
@@ -62,7 +95,7 @@ protected:
         "%p = arith.mulf %x, %y : f32\n%t = arith.addf %z, %p : f32\nlinalg.yield %t : f32\n} -> tensor<1x1x2xf32>\n"
         "return %v : tensor<1x1x2xf32>\n}");
     dropUnitOffsets(function);
-    EXPECT_TRUE(mlir::succeeded(module_->verify()));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
     return *function.getOps<mlir::linalg::GenericOp>().begin();
   }
 };

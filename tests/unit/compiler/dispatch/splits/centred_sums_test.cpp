@@ -80,7 +80,7 @@ TEST_F(CentredSums, OnlySquaresAre) {
 TEST_F(CentredSums, BothSumsHaveTheSameParts) {
   genericsOf(program("4096", kSame, kSquare));
   splitReductions(function_);
-  EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
   auto ops = llvm::to_vector(function_.getOps<mlir::linalg::GenericOp>());
   // The parts' sums, the sum, its mean; the parts' means and squares, the sum of those.
   ASSERT_EQ(ops.size(), 6u);

@@ -37,7 +37,7 @@ TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceGetsThatOfTheWhole) {
   ASSERT_EQ(raggedLoopOf(op), 0u);
   auto function = op->getParentOfType<mlir::func::FuncOp>();
   splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
-  ASSERT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
   auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
   ASSERT_EQ(ops.size(), 2u);
   // The part times its rows, and the row in it.
@@ -54,7 +54,7 @@ TEST_F(RaggedSplit, PartsAndTheRowsBehindThemAreTwoReductions) {
   auto op = sum("i, j", "j", "reduction", "parallel");
   auto function = op->getParentOfType<mlir::func::FuncOp>();
   splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
-  ASSERT_TRUE(mlir::succeeded(module_->verify())) << messages_;
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
   auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(ops[0].getNumLoops(), 3u);
