@@ -63,7 +63,12 @@ void readSources(func::FuncOp function) {
         std::optional<Source> source = sourceOf(op, *operand);
         if (!source)
           continue;
-        maps[operand->getOperandNumber()] = source->map;
+        // A loop that only this operand has the size of, such as a window's, would have none.
+        SmallVector<AffineMap> others = maps;
+        others[operand->getOperandNumber()] = source->map;
+        if (!inversePermutation(concatAffineMaps(others, op.getContext())))
+          continue;
+        maps = std::move(others);
         operand->set(source->tensor);
         changes = true;
       }
