@@ -22,45 +22,45 @@ const char kGradients[] = R"mlir(
 #weights = affine_map<(b, n, d, m) -> (b, m, n)>
 #values = affine_map<(b, n, d, m) -> (b, m, d)>
 #made = affine_map<(b, n, d, m) -> (b, n, d)>
-func.func @f(%q: tensor<BATCHx256xDEPTHxbf16>, %k: tensor<BATCHx320xDEPTHxbf16>, %v: tensor<BATCHx320x64xbf16>, %g: tensor<BATCHx256x64xbf16>,
-             %other: tensor<BATCHx256xDEPTHxbf16>, %lse: tensor<BATCHx256xf32>) -> (tensor<BATCHx320x64xf32>, tensor<BATCHx320xDEPTHxf32>) {
+func.func @f(%q: tensor<BATCHx384xDEPTHxbf16>, %k: tensor<BATCHx320xDEPTHxbf16>, %v: tensor<BATCHx320x64xbf16>, %g: tensor<BATCHx384x64xbf16>,
+             %other: tensor<BATCHx384xDEPTHxbf16>, %lse: tensor<BATCHx384xf32>) -> (tensor<BATCHx320x64xf32>, tensor<BATCHx320xDEPTHxf32>) {
   %zero = arith.constant 0.0 : f32
-  %es = tensor.empty() : tensor<BATCHx256x320xf32>
-  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<BATCHx256x320xf32>) -> tensor<BATCHx256x320xf32>
-  %en = tensor.empty() : tensor<BATCHx256x320xbf16>
+  %es = tensor.empty() : tensor<BATCHx384x320xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<BATCHx384x320xf32>) -> tensor<BATCHx384x320xf32>
+  %en = tensor.empty() : tensor<BATCHx384x320xbf16>
   %ek = tensor.empty() : tensor<BATCHx320xDEPTHxf32>
   %fk = linalg.fill ins(%zero : f32) outs(%ek : tensor<BATCHx320xDEPTHxf32>) -> tensor<BATCHx320xDEPTHxf32>
   %ev = tensor.empty() : tensor<BATCHx320x64xf32>
   %fv = linalg.fill ins(%zero : f32) outs(%ev : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
-  %s = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%q, %k : tensor<BATCHx256xDEPTHxbf16>, tensor<BATCHx320xDEPTHxbf16>)
-      outs(%fs : tensor<BATCHx256x320xf32>) -> tensor<BATCHx256x320xf32>
-  %dp = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%g, %v : tensor<BATCHx256x64xbf16>, tensor<BATCHx320x64xbf16>)
-      outs(%fs : tensor<BATCHx256x320xf32>) -> tensor<BATCHx256x320xf32>
+  %s = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%q, %k : tensor<BATCHx384xDEPTHxbf16>, tensor<BATCHx320xDEPTHxbf16>)
+      outs(%fs : tensor<BATCHx384x320xf32>) -> tensor<BATCHx384x320xf32>
+  %dp = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%g, %v : tensor<BATCHx384x64xbf16>, tensor<BATCHx320x64xbf16>)
+      outs(%fs : tensor<BATCHx384x320xf32>) -> tensor<BATCHx384x320xf32>
   %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%s, %lse : tensor<BATCHx256x320xf32>, tensor<BATCHx256xf32>) outs(%es : tensor<BATCHx256x320xf32>) {
+      ins(%s, %lse : tensor<BATCHx384x320xf32>, tensor<BATCHx384xf32>) outs(%es : tensor<BATCHx384x320xf32>) {
     ^bb0(%x: f32, %y: f32, %o: f32):
       %less = arith.subf %x, %y : f32
       %e = math.exp %less : f32
       linalg.yield %e : f32
-  } -> tensor<BATCHx256x320xf32>
+  } -> tensor<BATCHx384x320xf32>
   %ds = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%p, %dp : tensor<BATCHx256x320xf32>, tensor<BATCHx256x320xf32>) outs(%en : tensor<BATCHx256x320xbf16>) {
+      ins(%p, %dp : tensor<BATCHx384x320xf32>, tensor<BATCHx384x320xf32>) outs(%en : tensor<BATCHx384x320xbf16>) {
     ^bb0(%x: f32, %y: f32, %o: bf16):
       %w = arith.mulf %x, %y : f32
       %narrow = arith.truncf %w : f32 to bf16
       linalg.yield %narrow : bf16
-  } -> tensor<BATCHx256x320xbf16>
+  } -> tensor<BATCHx384x320xbf16>
   %pn = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
-      ins(%p : tensor<BATCHx256x320xf32>) outs(%en : tensor<BATCHx256x320xbf16>) {
+      ins(%p : tensor<BATCHx384x320xf32>) outs(%en : tensor<BATCHx384x320xbf16>) {
     ^bb0(%x: f32, %o: bf16):
       %narrow = arith.truncf %x : f32 to bf16
       linalg.yield %narrow : bf16
-  } -> tensor<BATCHx256x320xbf16>
+  } -> tensor<BATCHx384x320xbf16>
   %dv = linalg.batch_matmul indexing_maps = [#weights, #values, #made]
-      ins(%pn, %g : tensor<BATCHx256x320xbf16>, tensor<BATCHx256x64xbf16>) outs(%fv : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
+      ins(%pn, %g : tensor<BATCHx384x320xbf16>, tensor<BATCHx384x64xbf16>) outs(%fv : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
   %twice = linalg.add ins(%dv, %dv : tensor<BATCHx320x64xf32>, tensor<BATCHx320x64xf32>) outs(%ev : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
   %dk = linalg.batch_matmul indexing_maps = [#weights, #values, #made]
-      ins(%ds, QUERIES : tensor<BATCHx256x320xbf16>, tensor<BATCHx256xDEPTHxbf16>) outs(%fk : tensor<BATCHx320xDEPTHxf32>) -> tensor<BATCHx320xDEPTHxf32>
+      ins(%ds, QUERIES : tensor<BATCHx384x320xbf16>, tensor<BATCHx384xDEPTHxbf16>) outs(%fk : tensor<BATCHx320xDEPTHxf32>) -> tensor<BATCHx320xDEPTHxf32>
   return %twice, %dk : tensor<BATCHx320x64xf32>, tensor<BATCHx320xDEPTHxf32>
 }
 )mlir";
