@@ -52,18 +52,21 @@ TEST_F(WindowsPlan, EachChannelForItselfIsNoProductOfMatrices) {
   EXPECT_EQ(plan_->grid[0].perBlock, 256 * 4);
 }
 
-TEST_F(WindowsPlan, OfManyResultsAThreadComputesARun) {
-  auto choices = [&](int batch, int size) {
+TEST_F(WindowsPlan, OfManyResultsAThreadComputesATile) {
+  // Lanes, results along a line, lines.
+  auto tile = [&](int batch, int size) {
     EXPECT_EQ(strategyOf(windows("f32", "32", sums("f32"), batch, size))->name(), "windows");
-    EXPECT_EQ(plan_->choices[1].first, "run");
-    return std::pair(plan_->choices[1].second, plan_->grid[0].extents);
+    std::vector<int64_t> numbers;
+    for (const auto &[name, value] : plan_->choices)
+      numbers.push_back(value);
+    return numbers;
   };
-  EXPECT_EQ(choices(2, 8).first, 1);
-  EXPECT_EQ(choices(32, 41).first, 2); // 430,336 vectors
-  const auto [run, extents] = choices(32, 113);
-  EXPECT_EQ(run, 4);
-  ASSERT_EQ(extents.size(), 1u);
-  EXPECT_EQ(extents[0].size, 32 * 113 * 29 * 32) << "the last run has one result";
+  EXPECT_EQ(tile(2, 8), (std::vector<int64_t>{4, 1, 1}));
+  EXPECT_EQ(tile(8, 41), (std::vector<int64_t>{4, 2, 1})); // 107,584 vectors
+  EXPECT_EQ(tile(32, 113), (std::vector<int64_t>{2, 4, 4}));
+  ASSERT_EQ(plan_->grid[0].extents.size(), 1u);
+  EXPECT_EQ(plan_->grid[0].extents[0].size, 32 * 29 * 29 * 32) << "the last tile of a line has one result";
+  EXPECT_EQ(plan_->grid[0].perBlock, 256 * 2);
 }
 
 TEST_F(WindowsPlan, PoolingIsComputedByVectors) {
