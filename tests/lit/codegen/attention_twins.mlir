@@ -1,4 +1,5 @@
 // The gradients by keys and by values are one kernel where sm_90a is the only target; next to other targets each has its own.
+// RUN: rm -rf %t %t.both
 // RUN: tenon-compile %s --target=sm_90a --images=ptx --dump-kernels-to=%t -o %t.tenon
 // RUN: ls %t | FileCheck %s --check-prefix=ALONE
 // RUN: FileCheck %s --check-prefix=TWINS < %t/twins_dispatch_0_sm_90a.ptx
