@@ -136,31 +136,6 @@ LogicalResult ScalarLowering::finish(Operation *op, Register value) {
   return success();
 }
 
-/// Shifts by a constant amount: multiplications and floor divisions by powers of two.
-LogicalResult ScalarLowering::lowerShift(Operation *op) {
-  Value value = op->getOperand(0);
-  uint32_t bits = integerBits(value.getType());
-  std::optional<int64_t> amount = registers_.constantValue(lookup(op->getOperand(1)));
-  if (!amount)
-    return unsupported(op, "the shift amount is not a constant");
-  if (*amount < 0 || *amount >= int64_t(bits))
-    return op->emitOpError() << "shifts by " << *amount << ", the type has " << bits << " bits";
-  if (*amount == 0)
-    return finish(op, lookup(value));
-  // 2^63 is no int64: shifting by 63 is only reached with 64 bits, and only its sign or lowest bit remains.
-  if (*amount == 63)
-    return unsupported(op, "a shift by 63");
-  Register power = registers_.constant(int64_t(1) << *amount);
-  if (isa<arith::ShLIOp>(op))
-    return finish(op, registers_.mul(lookup(value), power));
-  if (isa<arith::ShRSIOp>(op))
-    return finish(op, registers_.binary(Opcode::FloorDiv, asSigned(value), power));
-  if (bits < 64)
-    return finish(op, registers_.binary(Opcode::FloorDiv, registers_.zeroExtend(lookup(value), bits), power));
-  Register quotient = registers_.binary(Opcode::FloorDiv, lookup(value), power);
-  return finish(op, registers_.zeroExtend(quotient, 64 - uint32_t(*amount)));
-}
-
 // --- Floats ---------------------------------------------------------------------------------------------------------
 
 /// Bits of the type that floats of `type` are computed in.
@@ -341,7 +316,9 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
       .Case<arith::CeilDivUIOp>([&](auto) { return onUnsigned(Opcode::CeilDiv); })
       .Case<arith::MinUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 0, 1); })
       .Case<arith::MaxUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 1, 0); })
-      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>([&](Operation *) { return lowerShift(op); })
+      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>([&](Operation *) { return lowerShift(op, bits); })
+      .Case<math::CtPopOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp>(
+          [&](Operation *) { return lowerBitCount(op, bits); })
       .Case<arith::CmpIOp>([&](auto) { return finish(op, compare(op)); })
       .Case<arith::SelectOp>([&](auto) { return pick(operand(0), 1, 2); })
       .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) { return finish(op, asSigned(op->getOperand(0))); })

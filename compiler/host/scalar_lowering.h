@@ -41,7 +41,9 @@ public:
 private:
   mlir::LogicalResult checkTypes(mlir::Operation *op);
   mlir::LogicalResult lowerArith(mlir::Operation *op);
-  mlir::LogicalResult lowerShift(mlir::Operation *op);
+  // Of integers of `width` bits (scalar_bits.cpp).
+  mlir::LogicalResult lowerShift(mlir::Operation *op, uint32_t width);
+  mlir::LogicalResult lowerBitCount(mlir::Operation *op, uint32_t width);
   mlir::LogicalResult lowerReal(mlir::Operation *op);
   Register compareReals(mlir::Operation *op);
   Register asReal(mlir::Value value);

@@ -278,6 +278,60 @@ TEST_F(ScalarLoweringTest, ShiftsByConstantsAgreeWithMlir) {
     }
 }
 
+TEST_F(ScalarLoweringTest, ShiftsAgreeWithMlir) {
+  for (mlir::Type type : {mlir::Type(builder_.getI8Type()), mlir::Type(builder_.getIntegerType(24)),
+                          mlir::Type(builder_.getI32Type()), mlir::Type(builder_.getIntegerType(33)),
+                          mlir::Type(builder_.getI64Type()), mlir::Type(builder_.getIndexType())}) {
+    compared_ = 0;
+    const unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+    llvm::SmallVector<int64_t> values{llvm::ArrayRef<int64_t>(kSamples)};
+    for (unsigned amount = 0; amount < width; ++amount)
+      values.push_back(amount);
+    auto shift = [&]<typename Op>(Op) {
+      compare(type, values,
+              [&](mlir::Value a, mlir::Value b) { return Op::create(builder_, loc(), a, b).getOperation(); });
+    };
+    shift(arith::ShLIOp());
+    shift(arith::ShRSIOp());
+    shift(arith::ShRUIOp());
+    EXPECT_GT(compared_, 2 * width * values.size()) << width; // left shifts of 64 bits fail where bits are lost
+  }
+}
+
+// What a shift by more than the type has bits for makes is nobody's value, and does not fail the call.
+TEST_F(ScalarLoweringTest, ShiftsByTooMuchAreValues) {
+  Function function;
+  ScalarLowering lowering(function);
+  mlir::Block block;
+  mlir::Value a = block.addArgument(builder_.getI32Type(), loc()), b = block.addArgument(builder_.getI32Type(), loc());
+  lowering.defineArgument(a, 0);
+  lowering.defineArgument(b, 1);
+  mlir::Operation *op = arith::ShLIOp::create(builder_, loc(), a, b);
+  ASSERT_TRUE(mlir::succeeded(lowering.lower(op)));
+  for (int64_t amount : {-1, 32, 33, 64, 1 << 30})
+    EXPECT_TRUE(evaluate(function.registers, lowering.lookup(op->getResult(0)), {-7, amount})) << amount;
+  EXPECT_TRUE(function.checks.empty());
+  op->erase();
+}
+
+TEST_F(ScalarLoweringTest, CountsOfBitsAgreeWithMlir) {
+  for (mlir::Type type : {mlir::Type(builder_.getI1Type()), mlir::Type(builder_.getI8Type()),
+                          mlir::Type(builder_.getI32Type()), mlir::Type(builder_.getIntegerType(33)),
+                          mlir::Type(builder_.getI64Type()), mlir::Type(builder_.getIndexType())}) {
+    compared_ = 0;
+    llvm::SmallVector<int64_t> values{llvm::ArrayRef<int64_t>(kSamples)};
+    for (unsigned bit = 0; bit < 64; ++bit)
+      values.append({int64_t(uint64_t(1) << bit), int64_t(uint64_t(0x9e3779b97f4a7c15) >> bit)});
+    auto count = [&]<typename Op>(Op) {
+      compare(type, values, [&](mlir::Value a, mlir::Value) { return Op::create(builder_, loc(), a).getOperation(); });
+    };
+    count(mlir::math::CtPopOp());
+    count(mlir::math::CountLeadingZerosOp());
+    count(mlir::math::CountTrailingZerosOp());
+    EXPECT_EQ(compared_, 3 * values.size() * values.size());
+  }
+}
+
 TEST_F(ScalarLoweringTest, FloatsAgreeWithMlir) {
   const mlir::FloatType types[] = {builder_.getF16Type(), builder_.getBF16Type(), builder_.getF32Type(),
                                    builder_.getF64Type()};
