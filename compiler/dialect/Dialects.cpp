@@ -12,10 +12,12 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -30,9 +32,10 @@ namespace tenon::compiler {
 void registerDialects(DialectRegistry &registry) {
   registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect,
                   linalg_ext::LinalgExtDialect>();
-  registry.insert<affine::AffineDialect, arith::ArithDialect, complex::ComplexDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, math::MathDialect, ml_program::MLProgramDialect,
-                  scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, complex::ComplexDialect,
+              cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect, math::MathDialect,
+              ml_program::MLProgramDialect, scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
   func::registerInlinerExtension(registry);
   registerOlderNames(registry);
   registerOtherYears(registry);

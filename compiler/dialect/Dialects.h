@@ -9,7 +9,8 @@ class DialectRegistry;
 namespace tenon::compiler {
 
 /// Our dialects (hal, flow, util, check) and those of MLIR that programs use beside them: builtin, func, arith, math,
-/// tensor, linalg, affine, scf, cf. Every one of them can be inlined.
+/// tensor, linalg, affine, scf, cf, and of gpu and bufferization what stands in tensor programs. Every one of them can
+/// be inlined.
 void registerDialects(mlir::DialectRegistry &registry);
 
 } // namespace tenon::compiler

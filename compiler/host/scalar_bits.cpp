@@ -29,8 +29,11 @@ public:
   /// floor(value / 2^amount), 0 <= amount <= 63.
   Register right(Register value, Register amount) { return twice(Opcode::FloorDiv, value, amount); }
   Register rightBy(Register value, int64_t amount) { return right(value, constant(amount)); }
-  /// The same, of the 64 bits as an unsigned number: the first of the places is made by hand, and clears the sign.
+  /// The same, of the 64 bits as an unsigned number: what the sign was shifted to is cleared. Where the amount is not
+  /// known, that is done behind the first of its places.
   Register rightUnsigned(Register value, Register amount) {
+    if (std::optional<int64_t> known = registers_.constantValue(amount))
+      return registers_.zeroExtend(right(value, amount), uint32_t(64 - *known));
     const Register half = registers_.zeroExtend(rightBy(value, 1), 63);
     const Register rest = registers_.binary(Opcode::Max, minus(amount, constant(1)), constant(0));
     return registers_.select(amount, right(half, rest), value);

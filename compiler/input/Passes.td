@@ -42,13 +42,16 @@ def ReadInput : Pass<"tenon-read-input", "::mlir::ModuleOp"> {
         %0 = arith.constant dense<2.0> : tensor<4xf32>
         ..
     ```
+    The same goes for moves of elements (`flow.tensor.slice` becomes `tensor.extract_slice`), for `scf.forall`, whose
+    threads run one behind the other, and for functions of `!hal.buffer_view`, which take and return tensors then.
     A global that util.initializer sets becomes what is computed there, at each use. One that a function stores to stays:
     it is a variable of the loaded program, and what initializers do to such becomes a function (`tenon.initializer`). Attributes of dialects that are not known stay, with a remark;
     their operations and types are errors, and so are misspelt attributes of ours, with the nearest name.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
-                           "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::util::UtilDialect"];
+                           "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::tenon::compiler::flow::FlowDialect",
+                           "::tenon::compiler::util::UtilDialect"];
 }
 
 def ReadTosa : Pass<"tenon-read-tosa", "::mlir::ModuleOp"> {

@@ -3,12 +3,13 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/Passes.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -23,10 +24,11 @@ namespace {
 struct ReadInput : impl::ReadInputBase<ReadInput> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(readOtherYears(module)) || failed(readPacked(module)) || failed(readMlProgram(module)) ||
-        failed(readDevices(module)) || failed(checkNames(module)) || failed(checkRanks(module)) ||
-        failed(readGlobals(module)) || failed(readFunctions(module)))
-      signalPassFailure();
+    // In the order of steps.h.
+    for (auto step : {readOtherYears, readPacked, readMlProgram, readDevices, checkNames, checkRanks, readGlobals,
+                      readFlowTensors, readAllocations, readForalls, readFunctions, readBufferViews})
+      if (failed(step(module)))
+        return signalPassFailure();
   }
 };
 

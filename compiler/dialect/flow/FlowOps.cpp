@@ -11,6 +11,12 @@
 
 using namespace mlir;
 
+namespace tenon::compiler::flow {
+// Pieces of the generated text, in FlowMoveOps.cpp.
+ParseResult parseInPlaceOf(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &target);
+void printInPlaceOf(OpAsmPrinter &printer, Operation *op, Value target);
+} // namespace tenon::compiler::flow
+
 #include "compiler/dialect/flow/FlowDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/dialect/flow/FlowAttrs.cpp.inc"

@@ -124,4 +124,87 @@ def Flow_TensorReshapeOp : Flow_ReinterpretOp<"tensor.reshape"> {
   let summary = "elements in another shape: flow.tensor.reshape %0 : tensor<?x4xf32>{%d} -> tensor<?xf32>{%n}";
 }
 
+//===-- flow.tensor.* that move elements ---------------------------------------------------------------------------===//
+
+// Gone after tenon-read-input: those of MLIR's tensor dialect are as good.
+class Flow_MoveOp<string word, list<Trait> traits = []> : Op<Flow_Dialect, word, !listconcat([Pure], traits)>;
+
+def Flow_TensorSliceOp : Flow_MoveOp<"tensor.slice", [AttrSizedOperandSegments]> {
+  let summary = "a part of a tensor: flow.tensor.slice %0[%i, %j for %m, %n] : tensor<?x4xf32>{%d} -> tensor<?x2xf32>{%m}";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, Variadic<Index>:$start_indices,
+                       Variadic<Index>:$lengths, Variadic<Index>:$result_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $source `[` ($start_indices^)? `for` ($lengths^)? `]` attr-dict `:` type($source) (`{` $source_dims^ `}`)?
+    `->` type($result) (`{` $result_dims^ `}`)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Flow_TensorUpdateOp : Flow_MoveOp<"tensor.update", [AttrSizedOperandSegments,
+    AllTypesMatch<["target", "result"]>]> {
+  let summary = "a tensor with a part replaced: flow.tensor.update %0, %1[%i] : tensor<2xf32> -> %1 as tensor<4xf32>";
+  let description = "`%1 as` says that the result may take the place of the target, and may be left out.";
+  let arguments = (ins AnyRankedTensor:$update, AnyRankedTensor:$target, Variadic<Index>:$update_dims,
+                       Variadic<Index>:$target_dims, Variadic<Index>:$start_indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $update `,` $target `[` ($start_indices^)? `]` attr-dict `:` type($update) (`{` $update_dims^ `}`)?
+    `->` custom<InPlaceOf>(ref($target)) type($result) (`{` $target_dims^ `}`)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Flow_TensorSplatOp : Flow_MoveOp<"tensor.splat", [TypesMatchWith<"the value is an element of the result",
+    "result", "value", "::mlir::getElementTypeOrSelf($_self)">]> {
+  let summary = "a tensor of one value: flow.tensor.splat %0 : tensor<?x4xf32>{%d}";
+  let arguments = (ins AnyType:$value, Variadic<Index>:$result_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($result) (`{` $result_dims^ `}`)?";
+  let hasVerifier = 1;
+}
+
+def Flow_TensorEmptyOp : Flow_MoveOp<"tensor.empty"> {
+  let summary = "a tensor whose elements do not matter: flow.tensor.empty : tensor<?x4xf32>{%d}";
+  let arguments = (ins Variadic<Index>:$result_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result) (`{` $result_dims^ `}`)?";
+  let hasVerifier = 1;
+}
+
+def Flow_TensorCloneOp : Flow_MoveOp<"tensor.clone", [AllTypesMatch<["source", "result"]>]> {
+  let summary = "a copy, which as a value is its operand: flow.tensor.clone %0 : tensor<?x4xf32>{%d}";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$dynamic_dims);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result) (`{` $dynamic_dims^ `}`)?";
+  let hasVerifier = 1;
+}
+
+def Flow_TensorTransferOp : Flow_MoveOp<"tensor.transfer", [AllTypesMatch<["source", "result"]>]> {
+  let summary = "a tensor for another device, of which a program has one: flow.tensor.transfer %0 : tensor<4xf32> to \"d\"";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$dynamic_dims, AnyAttr:$target);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$source attr-dict `:` type($result) (`{` $dynamic_dims^ `}`)? `to` $target";
+  let hasVerifier = 1;
+}
+
+def Flow_TensorLoadOp : Flow_MoveOp<"tensor.load", [AttrSizedOperandSegments, TypesMatchWith<
+    "the result is an element of the source", "source", "result", "::mlir::getElementTypeOrSelf($_self)">]> {
+  let summary = "one element: flow.tensor.load %0[%i, %j] : tensor<?x4xf32>{%d}";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, Variadic<Index>:$indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$source (`[` $indices^ `]`)? attr-dict `:` type($source) (`{` $source_dims^ `}`)?";
+  let hasVerifier = 1;
+}
+
+def Flow_TensorStoreOp : Flow_MoveOp<"tensor.store", [AttrSizedOperandSegments, AllTypesMatch<["target", "result"]>,
+    TypesMatchWith<"the value is an element of the target", "target", "value", "::mlir::getElementTypeOrSelf($_self)">]> {
+  let summary = "a tensor with one element replaced: flow.tensor.store %x, %0[%i] : tensor<4xf32>";
+  let arguments = (ins AnyType:$value, AnyRankedTensor:$target, Variadic<Index>:$target_dims,
+                       Variadic<Index>:$indices);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value `,` $target (`[` $indices^ `]`)? attr-dict `:` type($target) (`{` $target_dims^ `}`)?";
+  let hasVerifier = 1;
+}
+
 #endif

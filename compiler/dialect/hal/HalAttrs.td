@@ -15,6 +15,12 @@ def Hal_DeviceType : TypeDef<Hal_Dialect, "Device"> {
   let summary = "the device that a program runs on";
 }
 
+def Hal_BufferViewType : TypeDef<Hal_Dialect, "BufferView"> {
+  let mnemonic = "buffer_view";
+  let summary = "a tensor as IREE's ABI hands it over";
+  let description = "Gone after tenon-read-input: functions take and return tensors.";
+}
+
 def Hal_TensorMapType : TypeDef<Hal_Dialect, "TensorMap"> {
   let mnemonic = "tensor_map";
   let summary = "a constant that the runtime encodes: !hal.tensor_map<binding = 0, 64x64xf16, swizzle = B128>";

@@ -161,4 +161,34 @@ def Hal_ReturnOp : Hal_Op<"return", [Pure, Terminator, ParentOneOf<["ExecutableE
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
+//===-- Buffer views -----------------------------------------------------------------------------------------------===//
+
+// How functions look behind IREE's ABI. Gone after tenon-read-input.
+def Hal_TensorImportOp : Hal_Op<"tensor.import", [Pure]> {
+  let summary = "the tensor of a buffer view: hal.tensor.import %0 \"input0\" : !hal.buffer_view -> tensor<?x4xf32>{%d}";
+  let arguments = (ins Hal_BufferViewType:$source, OptionalAttr<StrAttr>:$name, Variadic<Index>:$target_dims);
+  let results = (outs AnyRankedTensor:$target);
+  let assemblyFormat = [{
+    $source ($name^)? `:` type($source) `->` type($target) (`{` $target_dims^ `}`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Hal_TensorExportOp : Hal_Op<"tensor.export", [Pure]> {
+  let summary = "a tensor as a buffer view: hal.tensor.export %0 \"output0\" : tensor<?x4xf32>{%d} -> !hal.buffer_view";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, OptionalAttr<StrAttr>:$name);
+  let results = (outs Hal_BufferViewType:$target);
+  let assemblyFormat = [{
+    $source ($name^)? `:` type($source) (`{` $source_dims^ `}`)? `->` type($target) attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Hal_BufferViewDimOp : Hal_Op<"buffer_view.dim", [Pure]> {
+  let summary = "a size: hal.buffer_view.dim<%0 : !hal.buffer_view>[0] : index";
+  let arguments = (ins Hal_BufferViewType:$buffer_view, IndexAttr:$index);
+  let results = (outs Index:$result);
+  let assemblyFormat = "`<` $buffer_view `:` type($buffer_view) `>` `[` $index `]` attr-dict `:` type($result)";
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/dispatch_rules.h"
 #include "compiler/dialect/hal/host_region.h"
+#include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -297,6 +298,23 @@ LogicalResult DispatchExternOp::verifyRegions() {
     ok &=
         succeeded(verifyHostRegion(*this, condition, "condition", false, TypeRange(IntegerType::get(getContext(), 1))));
   return success(ok);
+}
+
+//===-- Buffer views ---------------------------------------------------------------------------------------------===//
+
+static LogicalResult verifyDims(Operation *op, Type type, ValueRange dims) {
+  if (dims.size() == dynamicDimCount(type))
+    return success();
+  return op->emitOpError() << "has " << dims.size() << " dynamic dimensions, " << type << " wants "
+                           << dynamicDimCount(type);
+}
+
+LogicalResult TensorImportOp::verify() {
+  return verifyDims(*this, getTarget().getType(), getTargetDims());
+}
+
+LogicalResult TensorExportOp::verify() {
+  return verifyDims(*this, getSource().getType(), getSourceDims());
 }
 
 } // namespace tenon::compiler::hal

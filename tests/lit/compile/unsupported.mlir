@@ -35,14 +35,10 @@ func.func @j() -> tensor<4xcomplex<f64>> {
 }
 
 //--- flow.mlir
-// CHECK: flow.mlir:[[#@LINE+3]]:8: error: 'scf.forall' is not supported: no kernel is generated for it, and the host cannot run it
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %c4 = arith.constant 4 : index
-  %0 = scf.forall (%i) in (%c4) shared_outs(%o = %x) -> (tensor<4xf32>) {
-    scf.forall.in_parallel {
-    }
-  }
-  return %0 : tensor<4xf32>
+// CHECK: flow.mlir:[[#@LINE+2]]:8: error: 'gpu.block_id' is not supported: no kernel is generated for it, and the host cannot run it
+func.func @f() -> index {
+  %0 = gpu.block_id x
+  return %0 : index
 }
 
 //--- check.mlir

@@ -2,7 +2,7 @@
 // Operations whose text was another in other years (dialect/OtherYears.h), as what they are today. TOSA's attributes of
 // 2022 to 2024 became operands: shapes, zero points, shifts, multipliers.
 #include "compiler/dialect/OtherYears.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

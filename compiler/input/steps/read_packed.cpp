@@ -4,7 +4,7 @@
 // the bits are taken out. Elsewhere the encoding goes.
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/flow/packed.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 #include "compiler/input/tensors/element_builder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,7 +2,7 @@
 // util.func and func.func say the same. What the first can say besides, which results share memory with which
 // arguments, has no meaning for values.
 #include "compiler/dialect/util/UtilOps.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 #include "support/text/nearest_names.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -2,7 +2,7 @@
 // IREE's newer modules hold their device as a global, and name it wherever something runs on it.
 #include "compiler/dialect/hal/HalAttrs.h"
 #include "compiler/dialect/util/UtilOps.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 
 using namespace mlir;
 

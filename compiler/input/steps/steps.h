@@ -28,7 +28,19 @@ mlir::LogicalResult checkRanks(mlir::ModuleOp module);
 /// util.global becomes constants, flow.tensor.constant and its like become arith.constant.
 mlir::LogicalResult readGlobals(mlir::ModuleOp module);
 
+/// flow.tensor.slice and its like become those of tensor.
+mlir::LogicalResult readFlowTensors(mlir::ModuleOp module);
+
+/// bufferization.alloc_tensor becomes tensor.empty.
+mlir::LogicalResult readAllocations(mlir::ModuleOp module);
+
+/// Loops of scf.forall become those of scf.for.
+mlir::LogicalResult readForalls(mlir::ModuleOp module);
+
 /// util.func, util.call and util.return become those of func.
 mlir::LogicalResult readFunctions(mlir::ModuleOp module);
+
+/// Functions of !hal.buffer_view become those of tensors.
+mlir::LogicalResult readBufferViews(mlir::ModuleOp module);
 
 } // namespace tenon::compiler::input

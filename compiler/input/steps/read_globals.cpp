@@ -4,7 +4,7 @@
 // that runs before the first call. (Devices are read before: read_devices.cpp.)
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/util/UtilOps.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -2,7 +2,7 @@
 // ml_program is how torch-mlir writes what a module keeps between calls: the seed of its random numbers, a cache. Its
 // globals, loads and stores say what those of util say. Functions of ml_program are left, and refused by name.
 #include "compiler/dialect/util/UtilOps.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 
 #include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/IR/Builders.h"

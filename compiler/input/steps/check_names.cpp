@@ -4,7 +4,7 @@
 // attribute that looks like one of ours.
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/tile_pins.h"
-#include "compiler/input/steps.h"
+#include "compiler/input/steps/steps.h"
 #include "support/text/nearest_names.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"

@@ -1,0 +1,40 @@
+// RUN: tenon-opt %s --split-input-file --tenon-read-input --verify-diagnostics
+
+// expected-error @+1 {{'func.func' op has argument #0, a buffer view that no hal.tensor.import makes a tensor of: its shape is not known}}
+func.func @unknown(%x: !hal.buffer_view) {
+  return
+}
+
+// -----
+
+func.func @two(%x: !hal.buffer_view, %n: index) {
+  // expected-note @+1 {{the same buffer view is a 'tensor<4xf32>' here}}
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<4xf32>
+  // expected-error @+1 {{'hal.tensor.import' op has type 'tensor<?xf32>'}}
+  %1 = hal.tensor.import %x : !hal.buffer_view -> tensor<?xf32>{%n}
+  return
+}
+
+// -----
+
+func.func @chosen(%x: !hal.buffer_view, %c: i1) -> !hal.buffer_view {
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<4xf32>
+  %1 = hal.tensor.export %0 : tensor<4xf32> -> !hal.buffer_view
+  // expected-error @+1 {{'arith.select' op takes a buffer view; what is read of one is hal.tensor.import and hal.buffer_view.dim}}
+  %2 = arith.select %c, %x, %1 : !hal.buffer_view
+  return %2 : !hal.buffer_view
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op takes or returns buffer views, and has no body that says what is in them}}
+func.func private @elsewhere(%x: !hal.buffer_view)
+
+// -----
+
+func.func @dimension(%x: !hal.buffer_view) -> index {
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<4xf32>
+  // expected-error @+1 {{'hal.buffer_view.dim' op asks for dimension 1, the buffer view is a 'tensor<4xf32>'}}
+  %1 = hal.buffer_view.dim<%x : !hal.buffer_view>[1] : index
+  return %1 : index
+}
