@@ -6,6 +6,7 @@
 #include "compiler/codegen/along/write_along.h"
 #include "compiler/codegen/choose_tiles.h"
 #include "compiler/codegen/contraction/product.h"
+#include "compiler/codegen/early_launches.h"
 #include "compiler/codegen/narrow_softmax.h"
 #include "compiler/codegen/strategies/attention.h"
 #include "compiler/codegen/strategies/strategy.h"
@@ -162,6 +163,7 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
     tiles.finish();
     tiles_ = nullptr;
     dispatchesOf_.clear();
+    chooseEarlyLaunches(getOperation());
   }
 
 private:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/generate_ptx.h"
 
+#include "compiler/codegen/early_launches.h"
 #include "compiler/codegen/emit_kernel.h"
+#include "compiler/codegen/ptx/early_launch.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 #include "compiler/codegen/ptx/widen_f8.h"
@@ -49,6 +51,9 @@ FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const abi::Targe
     if (failed(kernel) || failed(emitKernel(*kernel, function.getName(), target, *module)))
       return failure();
   }
+  for (auto function : kernels.getOps<func::FuncOp>())
+    if (auto most = function->getAttrOfType<IntegerAttr>(kEarlyLaunchAttr))
+      launchNextEarly(module->lookupSymbol<LLVM::LLVMFuncOp>(function.getName()), uint32_t(most.getInt()));
   if (options.fastMath)
     allowFastMath(*module);
   widenF8(*module, hasF8(target));

@@ -357,7 +357,7 @@ void WarpgroupProduct::run() {
   isInCluster() ? k_.meetInCluster() : k_.barrier();
   k_.assembly(kWaitForEarlierLaunches.str(), {}, ""); // barriers and maps are there when the operands are
   if (isOfFewBlocks())
-    k_.assembly("griddepcontrol.launch_dependents;", {}, "");
+    k_.assembly(kLaunchNext.str(), {}, "");
   // The launch may have a block for each of the smaller tiles that other targets compute.
   k_.when(k_.less(number, first_.tiles()),
           [&] { k_.branch(k_.equal(group_, k_.number(kConsumers)), [&] { produce(); }, [&] { consume(); }); });

@@ -4,10 +4,9 @@
 //
 // Each kernel begins with the wait for all that was launched before: its end, and all that it has written. The next one
 // is launched when the last block has ended; what is saved is what passes between that and the end of the kernel, and
-// the launch. Kernels of few blocks have it launched when they begin, behind the wait: so no more than two kernels of a
-// stream run at once, and what one may keep in a cache of its multiprocessor is dropped before the kernel behind the
-// next one begins. Of many blocks (measured on an H200) that loses: the next one's blocks crowd on the multiprocessors
-// that are free first.
+// the launch. Kernels of few blocks have it launched when they begin (codegen/early_launches.h says which), behind the
+// wait: so no more than two kernels of a stream run at once, and what one may keep in a cache of its multiprocessor is
+// dropped before the kernel behind the next one begins.
 #pragma once
 
 #include "abi/target_arch.h"
@@ -17,6 +16,9 @@
 namespace llvm {
 class Module;
 }
+namespace mlir::LLVM {
+class LLVMFuncOp;
+}
 
 namespace tenon::compiler::codegen {
 
@@ -24,6 +26,11 @@ namespace tenon::compiler::codegen {
 inline constexpr uint16_t kFirstWithEarlyLaunch = 90;
 
 inline constexpr llvm::StringLiteral kWaitForEarlierLaunches = "griddepcontrol.wait;";
+inline constexpr llvm::StringLiteral kLaunchNext = "griddepcontrol.launch_dependents;";
+
+/// Where a launch of the kernel has no more blocks than that, 0: always, it has the next kernel launched when it
+/// begins. Asked for here, written by waitForEarlierLaunches().
+void launchNextEarly(mlir::LLVM::LLVMFuncOp kernel, uint32_t mostBlocks);
 
 /// Puts the wait at the beginning of all kernels of the module that do not have it elsewhere, where the target has it.
 void waitForEarlierLaunches(llvm::Module &device, abi::TargetArch arch);

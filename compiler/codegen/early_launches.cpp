@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/early_launches.h"
+
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Of a product, a launch of more blocks than the other multiprocessors have place for.
+constexpr int64_t kMostBlocks = 4096, kMostOfProduct = 64;
+
+struct Kernel {
+  func::FuncOp function;
+  std::optional<int64_t> blocks; // where it is known
+
+  bool isProduct() const {
+    auto plan = function->getAttrOfType<DictionaryAttr>(dispatch::kStrategyAttr);
+    auto name = plan ? plan.getAs<StringAttr>("name") : StringAttr();
+    return name && llvm::is_contained({"contraction", "skinny", "attention"}, name.getValue());
+  }
+  bool isLargeProduct() const { return isProduct() && !(blocks && *blocks <= kMostOfProduct); }
+};
+
+/// Blocks of a launch, if they do not depend on sizes.
+std::optional<int64_t> blocksOf(hal::ExecutableExportOp exported) {
+  if (!exported.hasCount())
+    return std::nullopt;
+  int64_t blocks = 1;
+  for (Value extent : exported.getWorkgroupCount().front().getTerminator()->getOperands()) {
+    APInt known;
+    if (!matchPattern(extent, m_ConstantInt(&known)))
+      return std::nullopt;
+    blocks *= known.getSExtValue();
+  }
+  return blocks;
+}
+
+/// The kernels that the compiler generated, by the symbol that dispatches name.
+llvm::DenseMap<Attribute, Kernel> kernelsOf(ModuleOp program) {
+  llvm::DenseMap<Attribute, Kernel> kernels;
+  for (auto source : program.getOps<hal::ExecutableSourceOp>()) {
+    if (!source->hasAttr(dispatch::kGeneratedAttr))
+      continue;
+    for (auto exported : source.getBody().getOps<hal::ExecutableExportOp>())
+      for (auto module : source.getBody().getOps<ModuleOp>())
+        if (auto function = module.lookupSymbol<func::FuncOp>(exported.getSymName()))
+          kernels[SymbolRefAttr::get(source.getSymNameAttr(), {FlatSymbolRefAttr::get(exported.getSymNameAttr())})] = {
+              function, blocksOf(exported)};
+  }
+  return kernels;
+}
+
+} // namespace
+
+void chooseEarlyLaunches(ModuleOp program) {
+  llvm::DenseMap<Attribute, Kernel> kernels = kernelsOf(program);
+  llvm::DenseSet<Attribute> beforeProducts;
+  program.walk([&](Block *block) {
+    Attribute last;
+    for (auto dispatch : block->getOps<flow::DispatchOp>()) {
+      const auto found = kernels.find(dispatch.entryPoint());
+      if (last && found != kernels.end() && found->second.isLargeProduct())
+        beforeProducts.insert(last);
+      last = dispatch.entryPoint();
+    }
+  });
+  for (auto &[entryPoint, kernel] : kernels) {
+    const int64_t most = kernel.isProduct() ? kMostOfProduct : kMostBlocks;
+    if (beforeProducts.contains(entryPoint) || (kernel.blocks && *kernel.blocks > most) ||
+        (kernel.isProduct() && !kernel.blocks))
+      continue;
+    kernel.function->setAttr(kEarlyLaunchAttr,
+                             Builder(program.getContext()).getI64IntegerAttr(kernel.blocks ? 0 : most));
+  }
+}
+
+} // namespace tenon::compiler::codegen
