@@ -285,6 +285,23 @@ def column_norm_cases():
             yield Case("variance of special columns", kind, variance(builder), raw=lambda x: x.var(0))
 
 
+def channel_norm_cases():
+    """Mean and variance over the first and the last of three dimensions, whose parts are rows where sizes are unknown; the mean
+    is far from 0, or rows hold what is no number."""
+    for kind in ("f32", "bf16", "f64"):
+        for shape in ((1, 5, 7), (9, 3, 1), (5, 4, 33), (64, 3, 257), (3, 300, 31)):
+            for _, dynamic in forms(shape[:1]):
+                program = batch_norm(Builder(kind, shape, dynamic, generator("channels", kind, shape), 40.0, 50.0))
+                yield Case("batch_norm of channels", kind, program)
+    for kind in ("f32", "f64"):
+        rows = elements.rounded(kind, special_row(100))  # [rows, 100] as [batch, rows, positions]
+        data = np.ascontiguousarray(rows.reshape(rows.shape[0], 4, 25).transpose(1, 0, 2))
+        builder = Builder(kind, data.shape, True, generator("channels", kind))
+        builder.nodes[0] = argument(kind, data, True)
+        builder.axes, builder.count = [0, 2], 100.0
+        yield Case("variance of special channels", kind, variance(builder), raw=lambda x: x.var((0, 2)))
+
+
 def special_row(n):
     """Rows on which one pass over a softmax or a variance may differ from two: infinities in every place, NaNs, numbers
     that grow, numbers far from 0."""
@@ -321,6 +338,7 @@ def cases(sizes):
     yield from special_cases(sizes)
     yield from ragged_cases()
     yield from column_norm_cases()
+    yield from channel_norm_cases()
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)
     yield from norm_cases(sizes)

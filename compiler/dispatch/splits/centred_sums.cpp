@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/splits/centred_sums.h"
 
+#include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -109,6 +111,33 @@ std::optional<CentredSum> centredSumOf(linalg::GenericOp op) {
     return std::nullopt;
   linalg::GenericOp plain = plainSumOf(op, difference.getLhs(), operand->get());
   return plain ? std::optional(CentredSum{plain, operand, difference.getRhs()}) : std::nullopt;
+}
+
+Value meansOfParts(OpBuilder &b, Location loc, Value sums, ElementsOfPart elements) {
+  auto type = cast<RankedTensorType>(sums.getType());
+  SmallVector<OpFoldResult> shape;
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    shape.push_back(getAsOpFoldResult(dimensionOf(b, loc, sums, dimension)));
+  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> types(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(b, loc, empty.getType(), sums, empty, ArrayRef<AffineMap>{map, map}, types,
+                                   [&](OpBuilder &inside, Location, ValueRange arguments) {
+                                     Value count = elements(inside, type.getElementType());
+                                     Value mean = arith::DivFOp::create(inside, loc, arguments[0], count);
+                                     linalg::YieldOp::create(inside, loc, mean);
+                                   })
+      .getResult(0);
+}
+
+Value movedToCenter(OpBuilder &b, Location loc, Value squares, Value sum, Value center, ElementsOfPart elements) {
+  Value count = elements(b, squares.getType());
+  if (center.getType() != squares.getType())
+    center = arith::ExtFOp::create(b, loc, squares.getType(), center);
+  Value mean = arith::DivFOp::create(b, loc, sum, count);
+  Value away = arith::SubFOp::create(b, loc, mean, center);
+  Value all = arith::MulFOp::create(b, loc, count, arith::MulFOp::create(b, loc, away, away));
+  return arith::AddFOp::create(b, loc, squares, all);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -23,4 +23,12 @@ struct CentredSum {
 /// Nothing where `op` is no such sum.
 std::optional<CentredSum> centredSumOf(mlir::linalg::GenericOp op);
 
+/// How many elements a part has, as a number of the type.
+using ElementsOfPart = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Type)>;
+/// Means of parts, of their sums.
+mlir::Value meansOfParts(mlir::OpBuilder &b, mlir::Location loc, mlir::Value sums, ElementsOfPart elements);
+/// A part's sum of squares around its mean becomes that around the center.
+mlir::Value movedToCenter(mlir::OpBuilder &b, mlir::Location loc, mlir::Value squares, mlir::Value sum,
+                          mlir::Value center, ElementsOfPart elements);
+
 } // namespace tenon::compiler::dispatch

@@ -24,8 +24,6 @@ public:
   std::optional<SplitSum> run();
 
 private:
-  Value meanOfParts();
-  Value movedToCenter(OpBuilder &b, Value squares, Value sum, Value center);
   Value elementsOfPart(OpBuilder &b, Type type);
   AffineMap withParts(AffineMap map) const;
   SmallVector<int64_t> shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const;
@@ -103,21 +101,6 @@ Value Splitter::elementsOfPart(OpBuilder &b, Type type) {
   return arith::ConstantOp::create(b, loc_, b.getFloatAttr(type, double(elements / split_.parts)));
 }
 
-Value Splitter::meanOfParts() {
-  Value sums = centred_->plain.partial;
-  auto type = cast<RankedTensorType>(sums.getType());
-  Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
-  AffineMap map = b_.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> types(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(b_, loc_, type, sums, empty, ArrayRef<AffineMap>{map, map}, types,
-                                   [&](OpBuilder &b, Location, ValueRange arguments) {
-                                     Value elements = elementsOfPart(b, type.getElementType());
-                                     Value mean = arith::DivFOp::create(b, loc_, arguments[0], elements);
-                                     linalg::YieldOp::create(b, loc_, mean);
-                                   })
-      .getResult(0);
-}
-
 SmallVector<Value> Splitter::buildPartials() {
   SmallVector<Value> inputs, starts;
   SmallVector<AffineMap> maps;
@@ -125,7 +108,8 @@ SmallVector<Value> Splitter::buildPartials() {
   for (OpOperand *input : op_.getDpsInputOperands()) {
     if (centred_ && input == centred_->sum.center) {
       center = inputs.size();
-      inputs.push_back(meanOfParts());
+      inputs.push_back(meansOfParts(b_, loc_, centred_->plain.partial,
+                                    [&](OpBuilder &b, Type type) { return elementsOfPart(b, type); }));
       maps.emplace_back(); // that of the result
       continue;
     }
@@ -186,17 +170,6 @@ SmallVector<Value> Splitter::buildPartials() {
   return llvm::to_vector_of<Value>(partial.getResults());
 }
 
-/// A part's sum of squares around its mean becomes that around the center.
-Value Splitter::movedToCenter(OpBuilder &b, Value squares, Value sum, Value center) {
-  Value elements = elementsOfPart(b, squares.getType());
-  if (center.getType() != squares.getType())
-    center = arith::ExtFOp::create(b, loc_, squares.getType(), center);
-  Value mean = arith::DivFOp::create(b, loc_, sum, elements);
-  Value away = arith::SubFOp::create(b, loc_, mean, center);
-  Value all = arith::MulFOp::create(b, loc_, elements, arith::MulFOp::create(b, loc_, away, away));
-  return arith::AddFOp::create(b, loc_, squares, all);
-}
-
 /// Partial results, and what the reduction starts from, once.
 Value Splitter::buildTotal(unsigned output, Value partial) {
   Value start = op_.getDpsInits()[output];
@@ -222,7 +195,8 @@ Value Splitter::buildTotal(unsigned output, Value partial) {
       b_, loc_, start.getType(), inputs, start, maps, types, [&](OpBuilder &b, Location, ValueRange arguments) {
         Value ofPart = arguments.front();
         if (centred_)
-          ofPart = movedToCenter(b, ofPart, arguments[1], arguments[2]);
+          ofPart = movedToCenter(b, loc_, ofPart, arguments[1], arguments[2],
+                                 [&](OpBuilder &inside, Type type) { return elementsOfPart(inside, type); });
         linalg::YieldOp::create(b, loc_, combineBy(b, loc_, accumulators_[output], arguments.back(), ofPart));
       });
   dropTilePin(total); // it is the parts' kernel that is pinned

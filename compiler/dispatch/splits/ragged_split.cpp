@@ -24,10 +24,11 @@ unsigned loopOf(AffineExpr expr) {
 
 class RaggedSplitter {
 public:
-  RaggedSplitter(linalg::GenericOp op, unsigned loop)
-      : op_(op), loop_(loop), b_(op), loc_(op.getLoc()), accumulators_(*reductionBodyOf(op)) {}
+  RaggedSplitter(linalg::GenericOp op, unsigned loop, bool isWhole, const RaggedCentre *centred)
+      : op_(op), loop_(loop), isWhole_(isWhole), centred_(centred), b_(op), loc_(op.getLoc()),
+        accumulators_(*reductionBodyOf(op)) {}
 
-  void run(const RaggedLimits &limits);
+  std::optional<RaggedSum> run(const std::optional<RaggedLimits> &limits);
 
 private:
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
@@ -35,11 +36,12 @@ private:
   OpFoldResult folded(Value value) { return getAsOpFoldResult(value); }
   Value sizeOf(unsigned loop);
   void chooseParts(const RaggedLimits &limits);
-  Value partsOf(Value tensor, AffineMap map);
+  Value partsOf(Value tensor);
   Value filled(ArrayRef<OpFoldResult> shape, TypedAttr value);
   SmallVector<Value> buildPartials();
   Value buildTotal(unsigned output, Value partial);
   Value rowBehindParts(OpBuilder &b, unsigned output, ValueRange others);
+  Value elementsOfPart(OpBuilder &b, Type type);
   Value combined(OpBuilder &b, unsigned output, Value sum, Value value) {
     return combineBy(b, loc_, accumulators_[output], sum, value);
   }
@@ -54,10 +56,14 @@ private:
 
   linalg::GenericOp op_;
   const unsigned loop_;
+  const bool isWhole_;                // each position of the loop is a part
+  const RaggedCentre *const centred_; // null: the sum knows no center
   OpBuilder b_;
   Location loc_;
   SmallVector<Accumulator> accumulators_;
   Value size_, parts_, inPart_; // rows, parts, rows of a part
+  Value inRow_;                 // elements of a part that one row has
+  llvm::DenseMap<Value, Value> viewOf_;
 };
 
 /// Size of a loop: of the first tensor that has it.
@@ -92,7 +98,10 @@ void RaggedSplitter::chooseParts(const RaggedLimits &limits) {
 }
 
 /// The first rows of a tensor, as parts.
-Value RaggedSplitter::partsOf(Value tensor, AffineMap map) {
+Value RaggedSplitter::partsOf(Value tensor) {
+  // Of one tensor one view: who reads the parts of two sums reads them once.
+  if (Value known = viewOf_.lookup(tensor))
+    return known;
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<OpFoldResult> shape = {folded(parts_), folded(inPart_)};
   SmallVector<Value> sourceDims;
@@ -109,7 +118,7 @@ Value RaggedSplitter::partsOf(Value tensor, AffineMap map) {
   auto view = flow::TensorReshapeOp::create(b_, loc_, RankedTensorType::get(sizes, type.getElementType()), tensor,
                                             sourceDims, dims);
   view->setAttr(flow::kPrefixAttr, b_.getUnitAttr());
-  return view;
+  return viewOf_[tensor] = view;
 }
 
 Value RaggedSplitter::filled(ArrayRef<OpFoldResult> shape, TypedAttr value) {
@@ -118,22 +127,37 @@ Value RaggedSplitter::filled(ArrayRef<OpFoldResult> shape, TypedAttr value) {
   return linalg::FillOp::create(b_, loc_, scalar, empty).getResult(0);
 }
 
+/// How many elements a part has, as a number of the type.
+Value RaggedSplitter::elementsOfPart(OpBuilder &b, Type type) {
+  Value elements = arith::MulIOp::create(b, loc_, inPart_, inRow_);
+  Value wide = arith::IndexCastOp::create(b, loc_, b.getI64Type(), elements);
+  return arith::SIToFPOp::create(b, loc_, type, wide);
+}
+
 SmallVector<Value> RaggedSplitter::buildPartials() {
   MLIRContext *context = b_.getContext();
   auto moved = [&](AffineExpr expr) {
-    return getAffineDimExpr(loopOf(expr) > loop_ ? loopOf(expr) + 1 : loopOf(expr), context);
+    return getAffineDimExpr(loopOf(expr) > loop_ && !isWhole_ ? loopOf(expr) + 1 : loopOf(expr), context);
   };
-  const unsigned loops = op_.getNumLoops() + 1;
+  const unsigned loops = op_.getNumLoops() + (isWhole_ ? 0 : 1);
   SmallVector<Value> inputs, starts;
   SmallVector<AffineMap> maps;
+  std::optional<size_t> center; // a part is centred by its own mean
   for (OpOperand *input : op_.getDpsInputOperands()) {
+    if (centred_ && input == centred_->sum.center) {
+      center = inputs.size();
+      inputs.push_back(meansOfParts(b_, loc_, centred_->plain.partial,
+                                    [&](OpBuilder &b, Type type) { return elementsOfPart(b, type); }));
+      maps.emplace_back(); // that of the result
+      continue;
+    }
     SmallVector<AffineExpr> results;
     for (AffineExpr expr : op_.getMatchingIndexingMap(input).getResults()) {
       results.push_back(moved(expr));
-      if (loopOf(expr) == loop_)
+      if (loopOf(expr) == loop_ && !isWhole_)
         results.push_back(getAffineDimExpr(loop_ + 1, context));
     }
-    inputs.push_back(hasLoop(input) ? partsOf(input->get(), op_.getMatchingIndexingMap(input)) : input->get());
+    inputs.push_back(hasLoop(input) && !isWhole_ ? partsOf(input->get()) : input->get());
     maps.push_back(AffineMap::get(loops, 0, results, context));
   }
   for (unsigned output = 0; output < accumulators_.size(); ++output) {
@@ -146,18 +170,23 @@ SmallVector<Value> RaggedSplitter::buildPartials() {
     maps.push_back(AffineMap::get(loops, 0, results, context));
     starts.push_back(filled(shape, neutralOf(b_, accumulators_[output].combiner, typeOf(output))));
   }
+  if (center)
+    maps[*center] = maps.back();
   SmallVector<utils::IteratorType> types = op_.getIteratorTypesArray();
   types[loop_] = utils::IteratorType::parallel;
-  types.insert(types.begin() + loop_ + 1, utils::IteratorType::reduction);
+  if (!isWhole_)
+    types.insert(types.begin() + loop_ + 1, utils::IteratorType::reduction);
   auto partial = linalg::GenericOp::create(
       b_, loc_, TypeRange(ValueRange(starts)), inputs, starts, maps, types,
       [&](OpBuilder &b, Location, ValueRange arguments) {
         IRMapping values;
         for (size_t i = 0; i < inputs.size(); ++i)
           values.map(op_.getBody()->getArgument(i), arguments[i]);
+        if (center)
+          values.map(centred_->sum.inBody, arguments[*center]);
         copyBody(b, values, [&](unsigned loop) -> Value {
-          Value index = linalg::IndexOp::create(b, loc_, loop > loop_ ? loop + 1 : loop);
-          if (loop != loop_)
+          Value index = linalg::IndexOp::create(b, loc_, loop > loop_ && !isWhole_ ? loop + 1 : loop);
+          if (loop != loop_ || isWhole_)
             return index;
           Value inPart = linalg::IndexOp::create(b, loc_, loop + 1);
           return arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, index, inPart_), inPart);
@@ -174,6 +203,8 @@ SmallVector<Value> RaggedSplitter::buildPartials() {
 /// The body but for what combines its value with the accumulators. `indexOf`: the position of a loop of the reduction.
 void RaggedSplitter::copyBody(OpBuilder &b, IRMapping &values, llvm::function_ref<Value(unsigned)> indexOf) {
   for (Operation &inner : op_.getBody()->without_terminator()) {
+    if (inner.getNumResults() == 1 && values.contains(inner.getResult(0)))
+      continue; // what a center is widened to is wide
     if (auto index = dyn_cast<linalg::IndexOp>(inner))
       values.map(index.getResult(), indexOf(index.getDim()));
     else if (!llvm::any_of(accumulators_, [&](const Accumulator &each) { return each.operation == &inner; }))
@@ -238,7 +269,7 @@ Value RaggedSplitter::buildTotal(unsigned output, Value partial) {
   SmallVector<AffineMap> maps = {read};
   AffineMap results = outputMap(output);
   for (OpOperand *input : op_.getDpsInputOperands()) {
-    if (hasLoop(input))
+    if (hasLoop(input) || isWhole_)
       continue;
     SmallVector<AffineExpr> exprs;
     for (AffineExpr expr : op_.getMatchingIndexingMap(input).getResults())
@@ -246,14 +277,25 @@ Value RaggedSplitter::buildTotal(unsigned output, Value partial) {
     inputs.push_back(input->get());
     maps.push_back(AffineMap::get(rank + 1, 0, exprs, b_.getContext()));
   }
+  if (centred_) {
+    llvm::append_range(inputs, ArrayRef{centred_->plain.partial, centred_->sum.center->get()});
+    llvm::append_range(maps, ArrayRef{read, read.dropResult(0)});
+  }
   maps.push_back(read.dropResult(0));
   SmallVector<utils::IteratorType> types(rank + 1, utils::IteratorType::parallel);
   types[0] = utils::IteratorType::reduction;
   auto total = linalg::GenericOp::create(
       b_, loc_, start.getType(), inputs, start, maps, types, [&](OpBuilder &b, Location, ValueRange arguments) {
-        Value row = rowBehindParts(b, output, arguments.drop_front().drop_back());
-        Value both = combined(b, output, row, arguments.front());
-        linalg::YieldOp::create(b, loc_, combined(b, output, arguments.back(), both));
+        Value ofPart = arguments.front();
+        ValueRange others = arguments.drop_front().drop_back(centred_ ? 3 : 1);
+        if (centred_) {
+          ValueRange last = arguments.drop_back().take_back(2);
+          ofPart = movedToCenter(b, loc_, ofPart, last[0], last[1],
+                                 [&](OpBuilder &inside, Type type) { return elementsOfPart(inside, type); });
+        }
+        if (!isWhole_)
+          ofPart = combined(b, output, rowBehindParts(b, output, others), ofPart);
+        linalg::YieldOp::create(b, loc_, combined(b, output, arguments.back(), ofPart));
       });
   dropTilePin(total); // it is the parts' kernel that is pinned
   return total.getResult(0);
@@ -278,14 +320,26 @@ Value RaggedSplitter::narrowed(unsigned output, Value total) {
       .getResult(0);
 }
 
-void RaggedSplitter::run(const RaggedLimits &limits) {
+std::optional<RaggedSum> RaggedSplitter::run(const std::optional<RaggedLimits> &limits) {
   for (auto [output, start] : llvm::enumerate(op_.getDpsInits())) {
     auto fill = start.getDefiningOp<linalg::FillOp>();
     const bool isConstant = fill && matchPattern(fill.getInputs()[0], m_Constant());
     if (!isConstant && cast<RankedTensorType>(start.getType()).getElementType() != typeOf(output))
-      return; // a start in another type than that of the partial results
+      return std::nullopt; // a start in another type than that of the partial results
   }
-  chooseParts(limits);
+  if (centred_) {
+    std::tie(size_, parts_, inPart_) = std::tie(centred_->plain.size, centred_->plain.parts, centred_->plain.inPart);
+    viewOf_ = centred_->plain.viewOf;
+  } else if (isWhole_) {
+    size_ = parts_ = sizeOf(loop_);
+    inPart_ = number(1);
+  } else {
+    chooseParts(*limits);
+  }
+  inRow_ = number(1);
+  for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction && loop != loop_)
+      inRow_ = make<arith::MulIOp>(inRow_, sizeOf(loop));
   SmallVector<Value> partials = buildPartials(), results;
   for (auto [output, partial] : llvm::enumerate(partials)) {
     Value result = narrowed(output, buildTotal(output, partial));
@@ -295,6 +349,19 @@ void RaggedSplitter::run(const RaggedLimits &limits) {
   }
   op_->replaceAllUsesWith(results);
   op_->erase();
+  return RaggedSum{loop_, isWhole_, size_, parts_, inPart_, partials.front(), viewOf_};
+}
+
+/// What reads the tensor by itself, or takes a scalar, is left as it is.
+bool readsElsewhere(linalg::GenericOp op) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (!isa<RankedTensorType>(input->get().getType()))
+      return true;
+  bool isOther = false;
+  op.getBody()->walk([&](Operation *inner) {
+    isOther |= isa<tensor::ExtractOp>(inner) || (isa<linalg::IndexOp>(inner) && inner->getBlock() != op.getBody());
+  });
+  return isOther;
 }
 
 } // namespace
@@ -307,19 +374,34 @@ std::optional<unsigned> raggedLoopOf(linalg::GenericOp op) {
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation() || (map.isFunctionOfDim(loop) && loopOf(map.getResult(0)) != loop))
       return std::nullopt;
-  // What reads the tensor by itself, or takes a scalar, is left as it is.
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (!isa<RankedTensorType>(input->get().getType()))
-      return std::nullopt;
-  bool isOther = false;
-  op.getBody()->walk([&](Operation *inner) {
-    isOther |= isa<tensor::ExtractOp>(inner) || (isa<linalg::IndexOp>(inner) && inner->getBlock() != op.getBody());
-  });
-  return isOther ? std::nullopt : std::optional(loop);
+  return readsElsewhere(op) ? std::nullopt : std::optional(loop);
 }
 
-void splitRagged(linalg::GenericOp op, unsigned loop, const RaggedLimits &limits) {
-  RaggedSplitter(op, loop).run(limits);
+std::optional<unsigned> wholeLoopOf(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.getNumReductionLoops() < 2 ||
+      op.getNumParallelLoops() == 0 || readsElsewhere(op))
+    return std::nullopt;
+  AffineMap whole; // of a tensor that has each element once
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
+    if (map.isPermutation() && !whole)
+      whole = map;
+  }
+  if (!whole)
+    return std::nullopt;
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  auto isReduced = [&](AffineExpr expr) { return types[loopOf(expr)] == utils::IteratorType::reduction; };
+  const bool isApart =
+      isReduced(whole.getResults().front()) && !isReduced(whole.getResult(1)) && isReduced(whole.getResults().back());
+  return isApart ? std::optional(loopOf(whole.getResults().front())) : std::nullopt;
+}
+
+std::optional<RaggedSum> splitRagged(linalg::GenericOp op, unsigned loop, std::optional<RaggedLimits> limits,
+                                     const RaggedCentre *centred) {
+  const bool isWhole = centred ? centred->plain.isWhole : !limits;
+  return RaggedSplitter(op, loop, isWhole, centred).run(limits);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -8,9 +8,16 @@
 //
 // So a part is whole vectors wherever rows are, no element is tested in the first reduction, and the order of a sum
 // depends on the sizes alone.
+// Where the sum is over other dimensions, too, and neighbours of a part's elements belong to it, each row is a part:
+//
+//   sum over r, p of x[r, c, p]   -> partial[r, c] = sum over p of x[r, c, p],   then the sum over r
+//
+// A sum around a center that is made of another sum takes the parts of that one (centred_sums.h).
 #pragma once
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "compiler/dispatch/splits/centred_sums.h"
+
+#include "llvm/ADT/DenseMap.h"
 
 namespace tenon::compiler::dispatch {
 
@@ -24,8 +31,28 @@ struct RaggedLimits {
 
 /// The loop that can be divided so: the outermost of the tensor in memory, and the only one that is reduced.
 std::optional<unsigned> raggedLoopOf(mlir::linalg::GenericOp op);
+/// The loop of which each position can be a part: as above, but others are reduced, too, the innermost one among them.
+std::optional<unsigned> wholeLoopOf(mlir::linalg::GenericOp op);
 
-/// Divides it.
-void splitRagged(mlir::linalg::GenericOp op, unsigned loop, const RaggedLimits &limits);
+/// How a sum was taken apart that variances are centred by.
+struct RaggedSum {
+  unsigned loop;
+  bool isWhole;                                    // each position of the loop is a part
+  mlir::Value size, parts, inPart;                 // rows, parts, rows of a part
+  mlir::Value partial;                             // the parts' sums
+  llvm::DenseMap<mlir::Value, mlir::Value> viewOf; // tensors in parts
+};
+
+/// Of a sum around a center, what it is and how its plain sum was divided.
+struct RaggedCentre {
+  CentredSum sum;
+  RaggedSum plain;
+};
+
+/// Divides the loop. Nothing where it has to stay whole.
+/// @param limits none: each position is a part
+/// @param centred the sum around a center that it is, if it is one whose other sum was divided
+std::optional<RaggedSum> splitRagged(mlir::linalg::GenericOp op, unsigned loop, std::optional<RaggedLimits> limits,
+                                     const RaggedCentre *centred = nullptr);
 
 } // namespace tenon::compiler::dispatch

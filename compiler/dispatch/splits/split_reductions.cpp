@@ -32,6 +32,8 @@ constexpr int64_t kWantedTiles = 256;
 // A part that is smaller is not worth a second launch: elements along a row, rows of a column.
 constexpr int64_t kLeastOfRow = 4096;
 constexpr int64_t kLeastOfColumn = 256;
+// Elements of a row that is a part as it is.
+constexpr int64_t kLeastOfRows = 32;
 // Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
 constexpr int64_t kBytesOfTile = 256;
 
@@ -269,6 +271,26 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) 
   return limits;
 }
 
+/// Whether the rows of a tensor are worth parts of their own: not where they are known to be short, or results to be
+/// enough. Of sizes that are all known, splitOf() has decided.
+bool mayBeRows(linalg::GenericOp op, unsigned loop) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (!llvm::is_contained(sizes, ShapedType::kDynamic))
+    return false;
+  int64_t results = 1, inRow = 1; // what is known
+  bool isKnown = true;            // how many elements a row has
+  for (auto [number, size, type] : llvm::enumerate(sizes, op.getIteratorTypesArray())) {
+    int64_t &count = type == utils::IteratorType::parallel ? results : inRow;
+    if (number == loop)
+      continue;
+    if (size != ShapedType::kDynamic)
+      count *= size;
+    else if (type == utils::IteratorType::reduction)
+      isKnown = false;
+  }
+  return results != 0 && results < kWantedRows && (!isKnown || inRow >= kLeastOfRows);
+}
+
 } // namespace
 
 void splitReductions(func::FuncOp function) {
@@ -278,6 +300,7 @@ void splitReductions(func::FuncOp function) {
     if (std::optional<CentredSum> sum = centredSumOf(op))
       centred.insert({op, *sum});
   llvm::DenseMap<Operation *, SplitSum> splitSums; // of which variances are made; the operations are gone
+  llvm::DenseMap<Operation *, RaggedSum> raggedSums;
   for (linalg::GenericOp op : ops) {
     if (auto sum = centred.find(op); sum != centred.end()) {
       if (auto plain = splitSums.find(sum->second.plain); plain != splitSums.end()) {
@@ -285,19 +308,30 @@ void splitReductions(func::FuncOp function) {
         splitKnown(op, plain->second.split, &parts);
         continue;
       }
+      if (auto plain = raggedSums.find(sum->second.plain); plain != raggedSums.end()) {
+        const RaggedCentre parts{sum->second, plain->second};
+        splitRagged(op, plain->second.loop, std::nullopt, &parts);
+        continue;
+      }
     }
     if (isOfAttention(op))
       continue; // one kernel with what is between its products
+    Operation *whole = op;
+    auto keep = [&](std::optional<RaggedSum> sum) {
+      if (sum)
+        raggedSums.insert({whole, *sum});
+    };
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
       if (product->split)
         splitKnown(op, *product->split);
     } else if (std::optional<Split> split = splitOf(op)) {
-      Operation *whole = op;
       if (std::optional<SplitSum> sum = splitKnown(op, *split))
         splitSums.insert({whole, *sum});
     } else if (std::optional<unsigned> loop = raggedLoopOf(op)) {
       if (std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop))
-        splitRagged(op, *loop, *limits);
+        keep(splitRagged(op, *loop, limits));
+    } else if (std::optional<unsigned> loop = wholeLoopOf(op); loop && mayBeRows(op, *loop)) {
+      keep(splitRagged(op, *loop, std::nullopt));
     }
   }
 }
