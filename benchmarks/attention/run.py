@@ -21,10 +21,8 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention 
 import gradients  # noqa: E402
 from measure import Tenon, Torch  # noqa: E402
 from measure_gradients import measure_gradient  # noqa: E402
+from reference import KINDS, error_of, scores_of  # noqa: E402
 from shapes import SETS  # noqa: E402
-
-KINDS = {"f16": torch.float16, "bf16": torch.bfloat16}
-EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
 
 def heads_of(case, q, k, v):
@@ -41,15 +39,6 @@ def backend(case, which):
     return run
 
 
-def scores_of(case, score, head, row, key):
-    """What a mask makes of a scaled score."""
-    if case.mask == "bias":
-        return score + (key - row) * torch.exp2(-1 - (head // case.shared) * 0.5)
-    if case.mask == "cap":
-        return 20 * torch.tanh(score / 20)
-    return score
-
-
 def flexible(case):
     """flex_attention, compiled."""
     torch._dynamo.reset()  # behind eight sizes it gives up and runs what is not compiled
@@ -63,23 +52,6 @@ def flexible(case):
         made = compiled(*heads_of(case, q, k, v), score_mod=score, block_mask=mask, enable_gqa=case.shared > 1)
         return made.reshape(q.shape)
     return run
-
-
-def error_of(case, found, inputs):
-    """The worst error of a few heads in units of what rounding may be; above 1 it is wrong."""
-    worst = 0.0
-    for batch, head in {(0, 0), (case.batch - 1, case.heads - 1), (case.batch // 2, case.heads // 3)}:
-        group, member = head // case.shared, head % case.shared
-        q, k, v = inputs[0][batch, group, member].double(), inputs[1][batch, group].double(), inputs[2][batch, group].double()
-        row, key = torch.arange(case.length, device="cuda")[:, None], torch.arange(case.key_count(), device="cuda")[None, :]
-        scores = scores_of(case, q @ k.mT / math.sqrt(case.depth), torch.tensor(float(head), device="cuda", dtype=torch.float64), row, key)
-        if case.mask == "causal":
-            scores = scores.masked_fill(key > row, -math.inf)
-        weights = torch.softmax(scores, -1)
-        exact = weights @ v
-        bound = EPS[case.kind] * (1.5 * exact.abs() + 0.75 * (weights @ v.abs())) + 1e-6
-        worst = max(worst, ((found[batch, group, member].double() - exact).abs() / bound).nan_to_num(float("inf")).max().item())
-    return worst
 
 
 def racers_of(case, runtime, folder, inputs, peers):

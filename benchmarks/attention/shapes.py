@@ -53,6 +53,16 @@ SETS["first"] = SETS["goals"][:4]
 # One query of each sequence against keys that are there: 32 heads, four of which share their keys.
 SETS["decode"] = [Attention("bf16", batch, 32, 1, 128, shared=4, keys=keys)
                   for batch, keys in ((1, 1024), (1, 8192), (1, 65536), (16, 1024), (16, 8192), (128, 1024), (128, 4096))]
+# What check.py compares: each kernel and tile, ragged lengths among them; one of depth 64 has tiles of 192 queries or of 128.
+SETS["hard"] = SETS["goals"][:4] + [
+    Attention("bf16", 4, 32, length, 64, mask, keys=keys) for length, keys, mask in (
+        (1000, 0, ""), (1000, 0, "causal"), (4097, 31, ""), (4097, 0, "causal"), (769, 1, ""), (577, 4097, "causal"), (192, 1000, "causal"))] + [
+    Attention("f16", 4, 32, 1537, 64, "causal"), Attention("bf16", 1, 32, 1536, 64, "causal", shared=4), Attention("bf16", 1, 32, 2000, 64, "causal", shared=4),
+    Attention("bf16", 1, 32, 2000, 64, "", shared=4), Attention("bf16", 4, 16, 1000, 128, "causal"), Attention("bf16", 4, 32, 1000, 64, "bias"),
+    Attention("bf16", 4, 8, 1000, 256, "causal"), Attention("bf16", 4, 8, 1000, 256), Attention("bf16", 16, 32, 1, 128, shared=4, keys=8192)]
+SETS["d64"] = SETS["goals"][2:4] + [Attention("bf16", 1, 32, 16384, 64), Attention("bf16", 1, 32, 16384, 64, "causal"), Attention("bf16", 16, 32, 1024, 64),
+                                    Attention("bf16", 16, 32, 1024, 64, "causal"), Attention("bf16", 4, 32, 4000, 64), Attention("f16", 4, 32, 4096, 64, "causal"),
+                                    Attention("bf16", 1, 64, 6144, 64, "causal", shared=8)]
 SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
 
 

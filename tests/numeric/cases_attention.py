@@ -345,7 +345,12 @@ def cases(sizes):
         if number % (43 if whole else 111) == 0:
             yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 5], mask, INPUTS[number // 3 % 5], length, depth,
                             number % 7 == 3, many=True)
-    # The same of depths above 128.
+    # Tiles of 192 queries on sm_90a: consumers that have no rows in one, and those that see fewer blocks of keys than others.
+    three = itertools.product(("causal", "none", "window", "lengths", "shifted causal", "causal, large"), ((300, 300), (257, 130), (321, 400)))
+    for number, (mask, length) in enumerate(three):
+        if whole or number in (0, 4, 7):
+            yield attention(("bhmd", "bmhd")[number % 2], kinds[number % 2], "multiplied", "operation", mask, INPUTS[number % 6], length, (64, 64), False, many=True)
+    # Large tiles of depths above 128.
     deep = itertools.product(((256, 256), (192, 128), (64, 256)), ("none", "causal", "bias", "window"), ((33, 130), (70, 70), (129, 301)))
     for number, (depth, mask, length) in enumerate(deep):
         if number % 2 == 0 if whole else number in (0, 4, 18):

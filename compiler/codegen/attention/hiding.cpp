@@ -260,6 +260,12 @@ std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attenti
   return Finder(shape, attention, rows).run();
 }
 
+bool isPlain(const GroupShape &shape, const Attention &attention, uint32_t rows) {
+  const std::optional<Hiding> hiding = hidingOf(shape, attention, rows);
+  return attention.logits == attention.scores.op ||
+         ((!hiding || hiding->isWhole) && scaleOf(attention, hiding).has_value());
+}
+
 bool hideTheSame(const GroupShape &shape, ArrayRef<Attention> parts, uint32_t rows) {
   auto areSame = [](const KeyBound &x, const KeyBound &y) {
     return x.comparison == y.comparison && x.holds == y.holds;

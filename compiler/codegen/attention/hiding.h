@@ -30,6 +30,9 @@ std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attenti
 /// Whether the same comparisons hide the keys of all parts of twins.
 bool hideTheSame(const GroupShape &shape, llvm::ArrayRef<Attention> parts, uint32_t rows);
 
+/// Whether no more is done with scores than to scale them and to hide keys by comparisons of indices.
+bool isPlain(const GroupShape &shape, const Attention &attention, uint32_t rows);
+
 /// What a score is multiplied by, where a logit that is not hidden is that and nothing else: more than 0.
 std::optional<double> scaleOf(const Attention &attention, const std::optional<Hiding> &hiding);
 

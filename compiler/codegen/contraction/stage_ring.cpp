@@ -32,6 +32,12 @@ void StageRing::arrive(Value barrier) {
   k_.assembly("mbarrier.arrive.shared.b64 _, [$0];", {k_.word(barrier)}, "r");
 }
 
+void StageRing::emptyBy(Value isFirst, Value step) {
+  Value first = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isFirst);
+  k_.assembly("{\n.reg .pred first;\nsetp.ne.b32 first, $1, 0;\n@first mbarrier.arrive.shared.b64 _, [$0];\n}",
+              {k_.word(emptyBarrier(step)), first}, "r,r");
+}
+
 void StageRing::expect(Value step, uint32_t count) {
   k_.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;",
               {k_.word(fullBarrier(step)), k_.word(k_.number(count))}, "r,r");

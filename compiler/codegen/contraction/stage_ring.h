@@ -38,6 +38,8 @@ public:
   void expect(mlir::Value step, uint32_t count);
   /// This thread's team has read the step.
   void empty(mlir::Value step) { arrive(emptyBarrier(step)); }
+  /// The same, by the thread for which `isFirst` holds, without a branch: all of the team are together behind it.
+  void emptyBy(mlir::Value isFirst, mlir::Value step);
   /// The same, told to the block of the cluster whose rank is `block`.
   void emptyFor(mlir::Value step, mlir::Value block);
 

@@ -49,8 +49,7 @@ Multiplier multiplierOf(const abi::TargetArch &target) {
 
 std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape, const Attention &attention,
                                                         int64_t rows) {
-  return rows == kWarpgroupAttentionRows && !attention.isChain ? WarpgroupAttentionShape::of(shape, attention)
-                                                               : std::nullopt;
+  return rows == kLargeTile && !attention.isChain ? WarpgroupAttentionShape::of(shape, attention) : std::nullopt;
 }
 
 std::optional<WarpgroupChainShape> warpgroupChainOf(const GroupShape &shape, const Attention &attention, int64_t rows) {
@@ -139,9 +138,8 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
     return kernel.threads;
   if (multiplier == Multiplier::Warpgroup && warpgroupChainOf(shape, *attention, rows.getInt()))
     return kWarpgroupChainThreads;
-  return multiplier == Multiplier::Warpgroup && warpgroupShapeOf(shape, *attention, rows.getInt())
-             ? kWarpgroupAttentionThreads
-             : kTensorCoreAttentionThreads;
+  const auto groups = warpgroupShapeOf(shape, *attention, rows.getInt());
+  return multiplier == Multiplier::Warpgroup && groups ? groups->threads() : kTensorCoreAttentionThreads;
 }
 
 unsigned AttentionStrategy::variantFor(const abi::TargetArch &target) const {
@@ -173,8 +171,9 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
   if (const auto groups = warpgroupShapeOf(writer.shape, *attention, kernel.rows);
       groups && multiplier == Multiplier::Warpgroup) {
     const SmallVector<Value> &maps = writer.arguments.tensorMaps;
-    return writeWarpgroupAttention(kernel, *groups,
-                                   groups->keyMap && maps.size() == 2 ? ValueRange(maps) : ValueRange());
+    AttentionKernel own = kernel;
+    own.rows = groups->rows(); // blocks stay for all tiles, however many were launched
+    return writeWarpgroupAttention(own, *groups, groups->keyMap && maps.size() == 2 ? ValueRange(maps) : ValueRange());
   }
   if (const auto chain = warpgroupChainOf(writer.shape, *attention, kernel.rows);
       chain && multiplier == Multiplier::Warpgroup) {

@@ -34,7 +34,7 @@ uint32_t vectorBytes(const WarpgroupChainShape &shape) { // of a stage
   return shape.vectors.size() * shape.keys * sizeof(float);
 }
 uint32_t bytesInFrontOfVectors(const WarpgroupChainShape &shape) { // behind the ring
-  return allLeftBytes(shape) + kConsumers * groupResultBytes();
+  return allLeftBytes(shape) + kConsumers * groupResultBytes(shape.columns);
 }
 uint32_t slotsOf(const WarpgroupChainShape &shape) {
   const uint32_t free =
@@ -80,7 +80,8 @@ Value ChainBlock::leftOf(const Inner &each) {
 }
 
 Value ChainBlock::resultPart() {
-  return inArena(k.add(k.number(ringBytes(shape) + allLeftBytes(shape)), k.mul(group, k.number(groupResultBytes()))));
+  return inArena(
+      k.add(k.number(ringBytes(shape) + allLeftBytes(shape)), k.mul(group, k.number(groupResultBytes(shape.columns)))));
 }
 
 Value ChainBlock::vectorsOf(Value key) {

@@ -9,8 +9,10 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Columns of a result that are in shared memory at once.
-constexpr uint32_t kPartColumns = 64;
+/// Columns of a result that are in shared memory at once: half of few.
+uint32_t partColumns(uint32_t columns) {
+  return columns > 64 ? 64 : columns / 2;
+}
 
 /// Row and first column of a thread.
 std::pair<Value, Value> placeOf(KernelBuilder &k, Value thread) {
@@ -58,8 +60,11 @@ SmallVector<Value> factorsOfGroup(TensorCore &core, ArrayRef<SmallVector<Value>>
   return factors;
 }
 
-uint32_t groupResultBytes() {
-  return std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes());
+uint32_t groupResultBytes(uint32_t columns) {
+  // Of results that are no wider than one of its halves, the other is not touched.
+  const uint32_t narrow = columns > NarrowResult::kColumns ? NarrowResult::bytes() : NarrowResult::bytes() / 2;
+  // Boxes and rows of 128 bytes begin at multiples of 1024.
+  return llvm::alignTo(std::max(stagedBytes(kGroupRows, partColumns(columns), sizeof(float)), narrow), 1024);
 }
 
 void writeGroupResult(const ProductKernel &output, TileSpace &space, Value thread, Value arena, uint32_t columns,
@@ -67,14 +72,15 @@ void writeGroupResult(const ProductKernel &output, TileSpace &space, Value threa
   KernelBuilder &k = output.k;
   auto byParts = [&] {
     const auto [row, pair] = placeOf(k, thread);
+    const uint32_t width = partColumns(columns);
     SmallVector<ResultPart> parts;
-    for (uint32_t first = 0; first < columns; first += kPartColumns) {
+    for (uint32_t first = 0; first < columns; first += width) {
       ResultPart &part = parts.emplace_back();
       part.rows = kGroupRows;
-      part.columns = kPartColumns;
+      part.columns = width;
       part.rowOf = [](Value inPart) { return inPart; };
       part.columnOf = [&k, first](Value inPart) { return k.add(inPart, k.number(first)); };
-      for (uint32_t column = 0; column < kPartColumns / 8; ++column)
+      for (uint32_t column = 0; column < width / 8; ++column)
         for (uint32_t half = 0; half < 2; ++half)
           part.runs.push_back({k.add(row, k.number(8 * half)), k.add(pair, k.number(8 * column)),
                                llvm::to_vector(values.slice(4 * (first / 8 + column) + 2 * half, 2))});

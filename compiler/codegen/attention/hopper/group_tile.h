@@ -25,8 +25,8 @@ llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowsOfRuns(llvm::ArrayRef<Logi
 /// Left factors, four registers for each 16 keys, from the weights of two rows.
 llvm::SmallVector<mlir::Value> factorsOfGroup(TensorCore &core, llvm::ArrayRef<llvm::SmallVector<mlir::Value>> weights);
 
-/// Shared memory that a warpgroup writes its result through.
-uint32_t groupResultBytes();
+/// Shared memory that a warpgroup writes a result of so many columns through.
+uint32_t groupResultBytes(uint32_t columns);
 /// All columns of the rows. A team of a warpgroup.
 void writeGroupResult(const ProductKernel &output, TileSpace &space, mlir::Value thread, mlir::Value arena,
                       uint32_t columns, llvm::ArrayRef<mlir::Value> values);

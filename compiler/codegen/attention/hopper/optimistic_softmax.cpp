@@ -11,8 +11,6 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Exponentials of each row that are on their way before the product is waited for.
-constexpr size_t kEarly = 8;
 // What this thread's weights of a block may sum up to: f16 has no larger one, and sums of f32 have place for many.
 constexpr double kMostHalf = 1 << 15, kMost = 1 << 24;
 
@@ -97,7 +95,7 @@ OptimisticSoftmax::Values OptimisticSoftmax::weigh(ArrayRef<Values> logits, Arra
     for (uint32_t row = 0; row < kRows; ++row)
       factors.push_back(k_.opaque(core_.pair(weights[row][first], weights[row][first + 1])));
   };
-  const size_t early = std::min(kEarly, count);
+  const size_t early = std::min<size_t>(early_, count);
   for (size_t first = 0; first < early; first += 2)
     weighPair(first);
   beforeFactors();

@@ -22,7 +22,10 @@ public:
   static constexpr uint32_t kRows = 2; // of a thread; four lanes, adjacent ones, share them
 
   /// @param isHalf weights are rounded to f16, not bf16
-  OptimisticSoftmax(KernelBuilder &k, TensorCore &core, bool isHalf) : k_(k), core_(core), isHalf_(isHalf) {}
+  /// @param early exponentials of each row that are on their way before the product is waited for: each takes a
+  /// register
+  OptimisticSoftmax(KernelBuilder &k, TensorCore &core, bool isHalf, uint32_t early)
+      : k_(k), core_(core), isHalf_(isHalf), early_(early) {}
 
   /// What is carried: of each row f and o, then the sums of this thread's weights.
   static constexpr uint32_t kStates = 3 * kRows;
@@ -56,6 +59,7 @@ private:
   KernelBuilder &k_;
   TensorCore &core_;
   const bool isHalf_;
+  const uint32_t early_;
 };
 
 } // namespace tenon::compiler::codegen

@@ -9,21 +9,18 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kConsumerThreads = WarpgroupBlock::kConsumers * kGroupThreads;
-
-/// Whether no more is done with scores than to scale them and to hide keys by comparisons of indices.
-bool isPlain(const AttentionKernel &kernel) {
-  const Attention &attention = kernel.attention;
-  const std::optional<Hiding> hiding = hidingOf(kernel.shape, attention, kernel.rows);
-  return attention.logits == attention.scores.op ||
-         ((!hiding || hiding->isWhole) && scaleOf(attention, hiding).has_value());
-}
+// Who passes a turn, and who takes it.
+constexpr uint32_t kTurnThreads = 2 * kGroupThreads;
+// That are on their way before the product is waited for: three consumers have no registers for them.
+constexpr uint32_t kEarlyExponentials = 8;
 
 } // namespace
 
 QueryGroup::QueryGroup(WarpgroupBlock &block)
-    : block_(block), k_(block.k), isPlain_(isPlain(block.kernel)),
-      softmax_(k_, block.core, block.kernel.attention.tensorCoreElement().isF16()),
+    : block_(block), k_(block.k), mayPass_(block.mayPass()),
+      isPlain_(isPlain(block.kernel.shape, block.kernel.attention, block.kernel.rows)),
+      softmax_(k_, block.core, block.kernel.attention.tensorCoreElement().isF16(),
+               block.shape.consumers == 3 ? 0 : kEarlyExponentials),
       online_(k_, k_.b.getF32Type(), OptimisticSoftmax::kRows, {1, 2}, /*isFast=*/true) {}
 
 Value QueryGroup::rowsOf(const AttentionTile &tile) {
@@ -61,29 +58,95 @@ SmallVector<LogitRun> QueryGroup::runsOf(const Tile &tile, const Values &scores,
 }
 
 void QueryGroup::release(Value step) {
-  k_.when(block_.isFirst, [&] { block_.ring.empty(step); });
+  block_.ring.emptyBy(block_.isFirst, step);
 }
 
 void QueryGroup::awaitTurn() {
   if (!isPlain_)
     return;
-  k_.assembly("bar.sync $0, " + std::to_string(kConsumerThreads) + ";",
-              {k_.word(k_.add(block_.group, k_.number(WarpgroupBlock::kFirstTurn)))}, "r");
+  k_.assembly("bar.sync $0, " + std::to_string(kTurnThreads) + ";",
+              {k_.word(k_.add(block_.group, k_.number(block_.firstTurn())))}, "r");
 }
 
 void QueryGroup::passTurn() {
   if (!isPlain_)
     return;
-  k_.assembly("bar.arrive $0, " + std::to_string(kConsumerThreads) + ";",
-              {k_.word(k_.sub(k_.number(WarpgroupBlock::kFirstTurn + 1), block_.group))}, "r");
+  const uint32_t last = block_.shape.consumers - 1;
+  Value next = k_.select(k_.equal(block_.group, k_.number(last)), k_.number(0), k_.add(block_.group, k_.number(1)));
+  k_.assembly("bar.arrive $0, " + std::to_string(kTurnThreads) + ";",
+              {k_.word(k_.add(next, k_.number(block_.firstTurn())))}, "r");
+}
+
+/// The step is not for this consumer. It has to be there: who released it sooner would be counted for the step that was
+/// in its place before. And all warps have to have seen it: no product keeps them together here, and one that stayed
+/// behind would wait for a round of the barrier that is long over. (On an H100 the kernel hung without.)
+void QueryGroup::pass(Value step) {
+  block_.ring.waitUntilFull(step);
+  k_.barrier();
+  release(step);
+}
+
+/// Keys of these blocks, and values of those in front of them.
+void QueryGroup::passBlocks(const Tile &tile, Value first, Value last) {
+  k_.loop(first, last, k_.number(1), {}, [&](Value number, ValueRange) {
+    Value ofValues = k_.add(tile.firstStep, k_.mul(number, k_.number(2)));
+    awaitTurn();
+    passTurn();
+    pass(k_.sub(ofValues, k_.number(1)));
+    pass(ofValues);
+    return SmallVector<Value>();
+  });
+}
+
+/// Up to the keys of the first block that is seen.
+void QueryGroup::passInFront(const Tile &tile) {
+  if (!mayPass_)
+    return;
+  k_.when(k_.less(k_.number(0), tile.blocks.first), [&] {
+    pass(tile.firstStep);
+    passBlocks(tile, k_.number(1), tile.blocks.first);
+  });
+}
+
+/// finish(step) multiplies the values of the last block that is seen. Other blocks may follow it.
+QueryGroup::Values QueryGroup::passBehind(const Tile &tile, llvm::function_ref<Values(Value)> finish) {
+  const Blocks &blocks = tile.blocks;
+  auto lastStep = [&] { return k_.add(tile.firstStep, k_.sub(k_.mul(blocks.count, k_.number(2)), k_.number(1))); };
+  if (!mayPass_)
+    return finish(lastStep());
+  Value isBehind = k_.less(blocks.last, blocks.count);
+  Value ofValues = k_.add(tile.firstStep, k_.mul(blocks.last, k_.number(2)));
+  k_.when(isBehind, [&] {
+    awaitTurn();
+    passTurn();
+    pass(k_.sub(ofValues, k_.number(1)));
+  });
+  Values result = finish(k_.select(isBehind, ofValues, lastStep()));
+  k_.when(isBehind, [&] {
+    passBlocks(tile, k_.add(blocks.last, k_.number(1)), blocks.count);
+    pass(lastStep());
+  });
+  return result;
+}
+
+void QueryGroup::passAll(const Tile &tile) {
+  k_.when(k_.less(k_.number(0), tile.blocks.count), [&] {
+    pass(tile.firstStep);
+    passBlocks(tile, k_.number(1), tile.blocks.count);
+    pass(k_.add(tile.firstStep, k_.sub(k_.mul(tile.blocks.count, k_.number(2)), k_.number(1))));
+  });
 }
 
 /// Carried: what softmax does, the sums of the result, and the factors of the block before.
 QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
   Bodies::Scope scope(block_.kernel.bodies);
-  block_.ring.waitUntilFull(tile.firstStep);
-  const Values scores = block_.core.waitForProducts(0, scoresOf(tile, tile.firstStep));
-  release(tile.firstStep);
+  Value step = tile.firstStep;
+  if (mayPass_) // keys of a block other than the first come in front of the values before it
+    step = k_.select(k_.equal(tile.blocks.first, k_.number(0)), step,
+                     k_.add(step, k_.sub(k_.mul(tile.blocks.first, k_.number(2)), k_.number(1))));
+  block_.ring.waitUntilFull(step);
+  const Values scores = block_.core.waitForProducts(0, scoresOf(tile, step));
+  release(step);
   SmallVector<LogitRun> runs = runsOf(tile, scores, tile.range.first());
   TileSpace space(block_.scores, tile.at.inBatch, tile.rows, tile.range.first());
   tile.range.computeLogits(space, tile.range.first(), runs);
@@ -105,6 +168,8 @@ QueryGroup::Values QueryGroup::firstBlock(const Tile &tile) {
 QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWhole, ValueRange carried) {
   Bodies::Scope scope(block_.kernel.bodies);
   Value number = k_.div(k_.sub(key, tile.range.first()), k_.number(block_.keys()));
+  if (mayPass_)
+    number = k_.add(number, tile.blocks.first);
   Value ofValues = k_.add(tile.firstStep, k_.mul(number, k_.number(2))), ofKeys = k_.sub(ofValues, k_.number(1));
   const ValueRange state = carried.take_front(states()), before = carried.drop_front(states()).take_front(sums());
   const Values factors = llvm::to_vector(carried.drop_front(states() + sums()));
@@ -155,19 +220,27 @@ QueryGroup::Values QueryGroup::nextBlock(const Tile &tile, Value key, bool isWho
 QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
   const KeyRange &range = tile.range;
   Value keys = k_.number(block_.keys()), second = k_.add(range.first(), keys);
+  passInFront(tile);
   Values carried = firstBlock(tile);
+  if (mayPass_)
+    k_.when(k_.less(k_.number(0), tile.blocks.first), [&] {
+      awaitTurn();
+      passTurn();
+      pass(k_.add(tile.firstStep, k_.mul(tile.blocks.first, k_.number(2))));
+    });
   for (const KeyRange::Segment &segment : range.segments()) {
     Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
     carried = k_.loop(from, segment.last, keys, carried,
                       [&](Value key, ValueRange inside) { return nextBlock(tile, key, segment.isWhole, inside); });
   }
-  Value steps = k_.mul(block_.blocksOf(range), k_.number(2));
-  Value step = k_.sub(k_.add(tile.firstStep, steps), k_.number(1));
-  block_.ring.waitUntilFull(step);
   const ArrayRef<Value> all = carried;
-  const Values result = block_.core.waitForProducts(
-      0, weighted(all.drop_front(states() + sums()), step, ValueRange(all.drop_front(states()).take_front(sums()))));
-  release(step);
+  const Values result = passBehind(tile, [&](Value step) {
+    block_.ring.waitUntilFull(step);
+    const Values sum = block_.core.waitForProducts(
+        0, weighted(all.drop_front(states() + sums()), step, ValueRange(all.drop_front(states()).take_front(sums()))));
+    release(step);
+    return sum;
+  });
   Values end(all.begin(), all.begin() + states());
   llvm::append_range(end, result);
   return end;
@@ -186,8 +259,39 @@ void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
   writeGroupResult(block_.output, space, block_.thread, arena, block_.shape.columns, values);
 }
 
+void QueryGroup::computeTile(Value round, const AttentionTile &at, const KeyRange &range, Value firstStep) {
+  Value zero = k_.number(0), keys = k_.number(block_.keys());
+  Value isThere = k_.less(range.first(), range.last()), count = k_.select(isThere, block_.blocksOf(range), zero);
+  Blocks blocks{count, zero, count};
+  std::optional<KeyRange> own;
+  if (mayPass_) {
+    // What rows see is asked of rows that are there.
+    TileSpace space(block_.scores, at.inBatch, rowsOf(at), zero);
+    Value hasRows = k_.less(rowsOf(at), space.rows()), lastRow = k_.sub(space.rows(), k_.number(1));
+    AttentionTile first = at;
+    first.firstRow = k_.min(rowsOf(at), lastRow);
+    own.emplace(block_.rangeOfGroup(first));
+    isThere = k_.both(hasRows, k_.less(own->first(), own->last()));
+    blocks.first = k_.div(k_.sub(own->first(), range.first()), keys);
+    blocks.last = k_.add(blocks.first, block_.blocksOf(*own));
+  }
+  const Tile tile{at, own ? *own : range, block_.queriesOf(round), rowsOf(at), firstStep, blocks};
+  SmallVector<Type> types(states() + sums(), k_.b.getF32Type());
+  const Values carried = k_.choose(
+      isThere, types, [&] { return allBlocks(tile); },
+      [&] {
+        if (mayPass_)
+          passAll(tile);
+        Values nothing = isPlain_ ? softmax_.start() : online_.start();
+        nothing.append(sums(), neutral(k_, block_.output.product.sum.sum));
+        return nothing;
+      });
+  write(tile, carried);
+}
+
 void QueryGroup::run() {
-  k_.when(k_.equal(block_.group, k_.number(1)), [&] { passTurn(); }); // the first turn is the first consumer's
+  // The first turn is the first consumer's.
+  k_.when(k_.equal(block_.group, k_.number(block_.shape.consumers - 1)), [&] { passTurn(); });
   if (block_.hasNextQueries())
     askForQueries(k_.number(0));
   block_.forEachTile(
@@ -203,16 +307,7 @@ void QueryGroup::run() {
           askForQueries(k_.add(round, k_.number(1)));
       },
       [&](Value round, const AttentionTile &at, const KeyRange &range, Value firstStep) {
-        const Tile tile{at, range, block_.queriesOf(round), rowsOf(at), firstStep};
-        SmallVector<Type> types(states() + sums(), k_.b.getF32Type());
-        const Values carried = k_.choose(
-            k_.less(range.first(), range.last()), types, [&] { return allBlocks(tile); },
-            [&] {
-              Values nothing = isPlain_ ? softmax_.start() : online_.start();
-              nothing.append(sums(), neutral(k_, block_.output.product.sum.sum));
-              return nothing;
-            });
-        write(tile, carried);
+        computeTile(round, at, range, firstStep);
       });
   // The last turn that was passed on is taken: no barrier is left half full.
   k_.when(k_.equal(block_.group, k_.number(0)), [&] { awaitTurn(); });

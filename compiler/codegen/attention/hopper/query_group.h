@@ -5,8 +5,9 @@
 //   scores(0) softmax(0) | scores(1), result(0) | softmax(1) | scores(2), result(1) | softmax(2) ... result(n - 1)
 //                                       +---- runs under ----+
 //
-// The two consumers take turns: while one computes a softmax, the products of the other run. Queries of the next tile
-// are on their way while this one is computed.
+// Consumers take turns: while one computes a softmax, the products of another run. Queries of the next tile are on
+// their way while this one is computed. A consumer whose rows see fewer blocks than its tile, or that has no rows at
+// all, takes its turns and lets blocks pass.
 //
 // Where logits take more than a scale and comparisons of indices (a bias, a cap, a mask in memory), softmax looks for
 // the maximum and nobody takes turns: ptxas moves what has no maximum to wait for behind the wait for the second
@@ -28,13 +29,18 @@ public:
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
+  // Blocks of the tile's keys, in the order of the ring; the rows of this consumer see those from `first` to `last`.
+  struct Blocks {
+    mlir::Value count, first, last;
+  };
   // A tile that is being computed.
   struct Tile {
     const AttentionTile &at;
-    const KeyRange &range;
+    const KeyRange &range; // of the consumer
     mlir::Value queries;   // bytes behind the arena
     mlir::Value rows;      // the first of this consumer
     mlir::Value firstStep; // in the ring
+    Blocks blocks;
   };
 
   uint32_t sums() const { return block_.shape.columns / 2; } // of a thread
@@ -48,6 +54,12 @@ private:
   Values weighted(llvm::ArrayRef<mlir::Value> factors, mlir::Value step, mlir::ValueRange sums);
   llvm::SmallVector<LogitRun> runsOf(const Tile &tile, const Values &scores, mlir::Value firstKey);
   void release(mlir::Value step);
+  void pass(mlir::Value step);
+  void passBlocks(const Tile &tile, mlir::Value first, mlir::Value last);
+  void passInFront(const Tile &tile);
+  Values passBehind(const Tile &tile, llvm::function_ref<Values(mlir::Value)> finish);
+  void passAll(const Tile &tile);
+  void computeTile(mlir::Value round, const AttentionTile &at, const KeyRange &range, mlir::Value firstStep);
   void awaitTurn();
   void passTurn();
   Values firstBlock(const Tile &tile);
@@ -58,6 +70,7 @@ private:
 
   WarpgroupBlock &block_;
   KernelBuilder &k_;
+  const bool mayPass_;        // rows of a consumer may see fewer blocks than the tile
   const bool isPlain_;        // logits are scores, scaled and hidden
   OptimisticSoftmax softmax_; // of plain logits
   OnlineSoftmax online_;      // of others

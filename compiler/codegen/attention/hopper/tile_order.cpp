@@ -6,7 +6,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Tiles of a group, at least: some rounds of the blocks of a large device.
+// Tiles of a group, about: some rounds of the blocks of a large device.
 constexpr uint32_t kGroupTiles = 512;
 
 Value roundedUp(KernelBuilder &k, Value size, Value part) {
@@ -16,7 +16,8 @@ Value roundedUp(KernelBuilder &k, Value size, Value part) {
 } // namespace
 
 TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
-    : k_(kernel.k), tileRows_(kernel.rows), isMasked_(isMasked) {
+    : k_(kernel.k), tileRows_(kernel.rows), isMasked_(isMasked),
+      mayBeShort_(kernel.shape.sizeOf(kernel.attention.output.rows).value_or(1) % tileRows_ != 0) {
   auto sizeOf = [&](ArrayRef<unsigned> axes) {
     Value size = k_.number(1);
     for (unsigned axis : axes)
@@ -32,7 +33,13 @@ TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
     inner_ = k_.number(last.size / tileRows_);
   // Without rows there is no tile, and nothing is divided by their number.
   Value rows = arith::MaxUIOp::create(k_.b, k_.loc, down_, k_.number(1));
-  group_ = isMasked_ ? k_.min(roundedUp(k_, k_.number(kGroupTiles), rows), batch_) : batch_;
+  group_ = batch_;
+  if (isMasked_) {
+    // Groups as large as each other: a small one at the end would not be balanced.
+    Value wanted = roundedUp(k_, k_.number(kGroupTiles), rows), half = k_.div(wanted, k_.number(2));
+    Value groups = k_.div(k_.add(batch_, half), wanted);
+    group_ = roundedUp(k_, batch_, arith::MaxUIOp::create(k_.b, k_.loc, groups, k_.number(1)));
+  }
   group_ = arith::MaxUIOp::create(k_.b, k_.loc, group_, k_.number(1));
   roundsOfGroup_ = roundedUp(k_, k_.mul(group_, down_), k_.blocks());
   rounds_ = k_.mul(roundsOfGroup_, roundedUp(k_, batch_, group_));
@@ -48,6 +55,8 @@ TileOrder::Turn TileOrder::turn(Value round) const {
   if (isMasked_)
     position = k_.select(k_.equal(k_.rem(round, k_.number(2)), k_.number(0)), position,
                          k_.sub(k_.sub(k_.blocks(), k_.number(1)), position));
+  else if (mayBeShort_)
+    position = k_.rem(k_.add(position, round), k_.blocks());
   Value number = k_.add(k_.mul(inGroup, k_.blocks()), position);
   Value elements = k_.min(group_, k_.sub(batch_, first));
   Turn turn;

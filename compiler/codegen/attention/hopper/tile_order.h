@@ -8,7 +8,10 @@
 //   round 0   16 16 16 16 15 15      who begins with the longest
 //   round 1   13 13 14 14 14 15   <- ends with the shortest
 //
-// A group has enough tiles for some rounds, and few enough elements that caches hold their keys and values.
+// Without a mask, the last tile of each element may have few rows. Blocks begin each round one tile further: the
+// numbers of such tiles may have a divisor in common with the number of blocks, and some blocks would have all of them,
+// others none. A group has enough tiles for some rounds, and few enough elements that caches hold their keys and
+// values.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -35,6 +38,7 @@ private:
   mlir::Value group_;        // elements of a group
   mlir::Value roundsOfGroup_, rounds_;
   const bool isMasked_;
+  const bool mayBeShort_; // the last tile of an element
 };
 
 } // namespace tenon::compiler::codegen

@@ -22,16 +22,16 @@ void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAtten
   QueryGroup queries(block);
   Value isFast = copies.isFast();
   Value filling = copies.filling(isFast);
-  k.when(k.equal(k.thread(), k.number(0)), [&] { block.ring.create(filling, WarpgroupBlock::kConsumers); });
+  k.when(k.equal(k.thread(), k.number(0)), [&] { block.ring.create(filling, shape.consumers); });
   k.barrier();
   k.branch(
-      k.equal(block.group, k.number(WarpgroupBlock::kConsumers)),
+      k.equal(block.group, k.number(shape.consumers)),
       [&] {
-        k.leaveRegisters(block.producerRegisters());
+        k.leaveRegisters(shape.producerRegisters());
         block.asTeam([&] { copies.run(isFast); });
       },
       [&] {
-        k.takeRegisters(block.consumerRegisters());
+        k.takeRegisters(shape.consumerRegisters());
         block.asTeam([&] { queries.run(); });
       });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention on Hopper (sm_90a; f16, bf16): a producer warpgroup brings blocks of 128 keys and their values
-// (key_value_copies.h), two consumers have 64 queries each (query_group.h). Blocks are as many as fit, and each
+// (key_value_copies.h), consumers have 64 queries each (query_group.h). Blocks are as many as fit, and each
 // computes tile after tile (tile_order.h): keys of the next tile are on their way while this one's result is written.
 #pragma once
 

@@ -8,13 +8,11 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kRingBytes = 128 << 10;
-
 uint32_t slotBytes(const WarpgroupAttentionShape &shape) {
   return shape.keys() * std::max(shape.depth, shape.columns) * 2;
 }
 uint32_t slotsOf(const WarpgroupAttentionShape &shape) {
-  return kRingBytes / slotBytes(shape);
+  return WarpgroupAttentionShape::kRingBytes / slotBytes(shape);
 }
 /// Of a consumer: that it multiplies, and the next one where there is place.
 uint32_t queryTiles(const WarpgroupAttentionShape &shape) {
@@ -24,15 +22,15 @@ uint32_t queryBytes(const WarpgroupAttentionShape &shape) { // of a tile of a co
   return kGroupRows * shape.depth * 2;
 }
 uint32_t behindQueries(const WarpgroupAttentionShape &shape) {
-  return kRingBytes + WarpgroupBlock::kConsumers * queryTiles(shape) * queryBytes(shape);
+  return WarpgroupAttentionShape::kRingBytes + shape.consumers * queryTiles(shape) * queryBytes(shape);
 }
 uint32_t behindParts(const WarpgroupAttentionShape &shape) {
-  return behindQueries(shape) + WarpgroupBlock::kConsumers * groupResultBytes();
+  return behindQueries(shape) + shape.consumers * groupResultBytes(shape.columns);
 }
 
 /// Rows of all consumers are a tile: there is no half of one.
-ProductKernel ofConsumers(ProductKernel product) {
-  product.cluster = WarpgroupBlock::kConsumers;
+ProductKernel ofConsumers(ProductKernel product, uint32_t consumers) {
+  product.cluster = consumers;
   return product;
 }
 
@@ -50,13 +48,24 @@ bool isCausal(const AttentionKernel &kernel) {
 WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
                                ValueRange tensorMaps)
     : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k), core(k, kernel.attention.tensorCoreElement()),
-      scores(ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, shape.keys(), kTileDepth))),
-      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys()))),
+      scores(
+          ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, shape.keys(), kTileDepth), shape.consumers)),
+      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys()),
+                         shape.consumers)),
       arena(k.dynamicShared()),
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
       order(kernel, isCausal(kernel)), ring(k, inArena(k.number(behindParts(shape))), slotsOf(shape)) {}
+
+bool WarpgroupBlock::mayPass() const {
+  const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
+  const bool differ = hiding && shape.rows() > shape.keys() &&
+                      llvm::any_of(hiding->bounds, [](const KeyBound &bound) { return bound.followsRows; });
+  const std::optional<int64_t> rows = kernel.shape.sizeOf(kernel.attention.output.rows);
+  const bool mayLack = !rows || llvm::alignTo(uint64_t(*rows), kGroupRows) % shape.rows() != 0;
+  return differ || mayLack;
+}
 
 uint32_t WarpgroupBlock::bytes(const WarpgroupAttentionShape &shape) {
   return behindParts(shape) + StageRing::bytes(slotsOf(shape));
@@ -68,11 +77,11 @@ Value WarpgroupBlock::slotOf(Value step) {
 
 Value WarpgroupBlock::queriesOf(Value round) {
   Value tile = k.add(k.mul(group, k.number(queryTiles(shape))), k.rem(round, k.number(queryTiles(shape))));
-  return k.add(k.mul(tile, k.number(queryBytes(shape))), k.number(kRingBytes));
+  return k.add(k.mul(tile, k.number(queryBytes(shape))), k.number(WarpgroupAttentionShape::kRingBytes));
 }
 
 Value WarpgroupBlock::resultPart() {
-  return inArena(k.add(k.number(behindQueries(shape)), k.mul(group, k.number(groupResultBytes()))));
+  return inArena(k.add(k.number(behindQueries(shape)), k.mul(group, k.number(groupResultBytes(shape.columns)))));
 }
 
 Value WarpgroupBlock::forEachTile(

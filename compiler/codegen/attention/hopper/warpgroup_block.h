@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the three warpgroups of Hopper's attention share (warpgroup_attention.h): the memory of their block, the ring of
+// What the warpgroups of Hopper's attention share (warpgroup_attention.h): the memory of their block, the ring of
 // keys and values, and the tiles that they compute.
 //
 //   dynamic shared memory   slots of the ring | queries, two tiles for each consumer | parts of results | barriers
@@ -16,14 +16,11 @@ namespace tenon::compiler::codegen {
 
 class WarpgroupBlock {
 public:
-  static constexpr uint32_t kConsumers = 2;
   static constexpr uint32_t kTileDepth = WarpgroupAttentionShape::kTileDepth;
   static constexpr uint32_t kColumnBlock = 64;
-  // Registers of a thread. A block of 384 is given 168 each.
-  uint32_t producerRegisters() const { return shape.isDeep() ? 40 : 88; }
-  uint32_t consumerRegisters() const { return shape.isDeep() ? 232 : 208; }
   // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
-  static constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1;
+  static constexpr uint32_t kFirstBarrier = 1;
+  uint32_t firstTurn() const { return kFirstBarrier + shape.consumers + 1; }
 
   WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape, mlir::ValueRange tensorMaps);
 
@@ -31,6 +28,8 @@ public:
 
   bool hasMaps() const { return tensorMaps.size() == 2; }
   uint32_t keys() const { return shape.keys(); } // of a block
+  /// Whether rows of one consumer may see fewer blocks of keys than rows of another, or be none.
+  bool mayPass() const;
   /// Queries of the next tile are on their way while this one is computed, or asked for behind it.
   bool hasNextQueries() const { return !shape.isDeep(); }
   uint32_t depthTiles() const { return shape.depth / kTileDepth; }
@@ -40,7 +39,10 @@ public:
   mlir::Value queriesOf(mlir::Value round);
   mlir::Value resultPart();
 
-  KeyRange rangeOf(const AttentionTile &tile) const { return {kernel, scores, tile, kWarpgroupAttentionRows, keys()}; }
+  /// Of all consumers.
+  KeyRange rangeOf(const AttentionTile &tile) const { return {kernel, scores, tile, shape.rows(), keys()}; }
+  /// Of the rows of a consumer alone, where it may see fewer blocks than the tile: the first of these rows is `tile`'s.
+  KeyRange rangeOfGroup(const AttentionTile &tile) const { return {kernel, scores, tile, kGroupRows, keys()}; }
   mlir::Value blocksOf(const KeyRange &range) {
     return k.div(k.add(k.sub(range.last(), range.first()), k.number(keys() - 1)), k.number(keys()));
   }

@@ -1,9 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/warpgroup_shape.h"
 
+#include "compiler/codegen/attention/hiding.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
+namespace {
+
+// Multiprocessors of a Hopper GPU, each of which computes a tile at a time.
+constexpr int64_t kBlocks = 132;
+// What three consumers compute in the time of two, in percent.
+constexpr int64_t kRateOfThree = 125;
+
+/// Time of all tiles, where no rows are many; of masks that hide some, tiles fill the rounds evenly.
+int64_t timeOf(int64_t batch, int64_t length, int64_t rows, bool isMasked) {
+  const int64_t tiles = batch * int64_t(llvm::divideCeil(length, rows));
+  const int64_t hundredths =
+      isMasked ? std::max<int64_t>(100, tiles * 100 / kBlocks) : int64_t(llvm::divideCeil(tiles, kBlocks)) * 100;
+  return hundredths * rows;
+}
+
+/// Whether a tile of three consumers fits the attention, and is worth it.
+bool takesThree(const GroupShape &shape, const Attention &attention) {
+  constexpr uint32_t kTwo = 2 * WarpgroupAttentionShape::kGroupRows, kThree = 3 * WarpgroupAttentionShape::kGroupRows;
+  const std::optional<Hiding> ofTwo = hidingOf(shape, attention, kTwo), ofThree = hidingOf(shape, attention, kThree);
+  // Of heads that share their keys a tile may have rows of two, and which keys those see nobody knows.
+  if (!isPlain(shape, attention, kThree) || (ofTwo && (!ofThree || ofThree->bounds.size() != ofTwo->bounds.size())))
+    return false;
+  const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
+                               length = shape.sizeOf(attention.output.rows);
+  if (!batch || !length)
+    return true;
+  const bool isMasked = ofThree && !ofThree->bounds.empty();
+  return timeOf(*batch, *length, kThree, isMasked) * 100 < timeOf(*batch, *length, kTwo, isMasked) * kRateOfThree;
+}
+
+} // namespace
 
 std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupShape &shape,
                                                                    const Attention &attention) {
@@ -13,7 +46,9 @@ std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupSh
   if (!attention.tensorCoreElement() || !isTaken(depth) || !isTaken(columns) || !attention.scores.left.isAlongReduced ||
       !attention.scores.right.isAlongReduced || attention.output.right.isAlongReduced)
     return std::nullopt;
-  WarpgroupAttentionShape found{uint32_t(depth), uint32_t(columns), std::nullopt, std::nullopt};
+  WarpgroupAttentionShape found{.depth = uint32_t(depth), .columns = uint32_t(columns), .keyMap = {}, .valueMap = {}};
+  if (depth == kTileDepth && columns == kTileDepth && takesThree(shape, attention))
+    found.consumers = 3;
   // A map of several summed axes numbers its tiles by patches of an image, which attention's loops do not count.
   if (attention.scores.reduced.size() != 1 || attention.output.reduced.size() != 1)
     return found;

@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which attentions Hopper's warpgroups compute, and in which tiles.
+// Which attentions Hopper's warpgroups compute, and in which tiles. A producer brings keys and values, and each
+// consumer has 64 queries of a tile. All registers of a multiprocessor are theirs, so one block runs on it:
+//
+//   depths        consumers   queries   keys of a block   registers of a consumer's thread
+//   64            3           192       128               160
+//   to 128        2           128       128               208
+//   to 256        2           128       64                232
+//
+// At depth 64 an exponential comes with few multiplications, and three consumers hide more of them than two. They have
+// no place for other logits than scores that are scaled and hidden, and a tile of 192 queries is too large for small
+// programs: two consumers compute those.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -7,18 +17,26 @@
 
 namespace tenon::compiler::codegen {
 
-inline constexpr uint32_t kWarpgroupAttentionThreads = 384, kWarpgroupAttentionRows = 128;
-
 struct WarpgroupAttentionShape {
   static constexpr uint32_t kTileDepth = 64; // of a tile of the depth
+  static constexpr uint32_t kGroupRows = 64; // of a consumer
+  static constexpr uint32_t kRingBytes = 128 << 10;
 
   uint32_t depth, columns;                 // multiples of 64, up to 256
   std::optional<TileMap> keyMap, valueMap; // both or none
+  uint32_t consumers = 2;
 
+  uint32_t threads() const { return (consumers + 1) * 128; }
+  /// Of a tile.
+  uint32_t rows() const { return consumers * kGroupRows; }
   /// Sums of more columns take the registers of scores, and deeper tiles the memory.
   bool isDeep() const { return std::max(depth, columns) > 128; }
   /// Of a block.
   uint32_t keys() const { return isDeep() ? 64 : 128; }
+  // Registers of a thread, multiples of 8: all together no more than the block is given, 168 for each of 384 threads,
+  // 128 for each of 512.
+  uint32_t producerRegisters() const { return consumers == 3 ? 32 : isDeep() ? 40 : 88; }
+  uint32_t consumerRegisters() const { return consumers == 3 ? 160 : isDeep() ? 232 : 208; }
 
   /// Nothing where it cannot compute the attention.
   static std::optional<WarpgroupAttentionShape> of(const GroupShape &shape, const Attention &attention);
