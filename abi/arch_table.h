@@ -56,6 +56,10 @@ const Architecture *findArchitecture(uint16_t number);
 /// The number under which an architecture is compared; itself where it is not known.
 uint16_t canonicalNumber(uint16_t number);
 
+/// The first architecture with programmatic dependent launch, and with the instruction by which a kernel waits for the
+/// launches before it. Source: PTX ISA, "griddepcontrol".
+inline constexpr uint16_t kFirstWithDependentLaunch = 90;
+
 /// What a launch may ask for on every architecture of the table.
 inline constexpr uint32_t kWarpLanes = 32;
 inline constexpr uint32_t kMaxBlockThreads = 1024, kMaxBlockThreadsZ = 64; // of one workgroup; along z

@@ -119,10 +119,10 @@ private:
   }
 
   /// A kernel that is launched while the dispatch before it still runs has to wait for that one's results itself.
-  /// Before sm_90 there is no such launch, and no instruction to wait with. Source: PTX ISA, "griddepcontrol".
   void checkDependency() {
     const Object &object = *kernel_.object;
-    if (!declared_.launch.programmaticDependentLaunch || object.input->target.number < 90 || object.isMetadataOnly)
+    if (!declared_.launch.programmaticDependentLaunch || object.input->target.number < abi::kFirstWithDependentLaunch ||
+        object.isMetadataOnly)
       return;
     for (const ptx::Function *function : kernel_.reachable.functions)
       if (!function->isDeclaration)

@@ -125,13 +125,13 @@ static TensorMapEncoder encoderFor(const abi::ParameterLayout &parameters, const
   return isEncoded ? driver.cuTensorMapEncodeTiled : encodeNoTensorMap;
 }
 
-/// A kernel that may be launched while the one before it still runs waits for it by an instruction that only images for
-/// sm_90 and later have; others are launched behind it, as are those that a driver does not know to launch so, or to
-/// capture.
+/// A kernel that may be launched while the one before it still runs waits for it by an instruction that images for
+/// older architectures do not have: these are launched behind it, as are all where the driver does not know to launch
+/// so, or to capture that.
 static bool waitsForEarlierLaunches(const abi::Candidate &candidate, const cuda::Driver &driver) {
-  constexpr uint16_t kFirstWithWait = 90;
   constexpr int kFirstDriver = 12030;
-  return candidate.arch.number >= kFirstWithWait && driver.cuLaunchKernelEx && driver.version() >= kFirstDriver;
+  return candidate.arch.number >= abi::kFirstWithDependentLaunch && driver.cuLaunchKernelEx &&
+         driver.version() >= kFirstDriver;
 }
 
 Status Executable::loadCandidate(uint32_t ordinal, const abi::Candidate &candidate, LoadedExport &out, bool &refused) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/early_launch.h"
 
+#include "abi/arch_table.h"
+
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -51,7 +53,7 @@ void launchNextEarly(mlir::LLVM::LLVMFuncOp kernel, uint32_t mostBlocks) {
 }
 
 void waitForEarlierLaunches(llvm::Module &device, abi::TargetArch arch) {
-  if (arch.number < kFirstWithEarlyLaunch)
+  if (arch.number < abi::kFirstWithDependentLaunch)
     return;
   llvm::FunctionType *type = llvm::FunctionType::get(llvm::Type::getVoidTy(device.getContext()), /*isVarArg=*/false);
   // All of memory is what the kernels before have written: nothing is read ahead of the wait.

@@ -22,9 +22,6 @@ class LLVMFuncOp;
 
 namespace tenon::compiler::codegen {
 
-// PTX ISA, "griddepcontrol".
-inline constexpr uint16_t kFirstWithEarlyLaunch = 90;
-
 inline constexpr llvm::StringLiteral kWaitForEarlierLaunches = "griddepcontrol.wait;";
 inline constexpr llvm::StringLiteral kLaunchNext = "griddepcontrol.launch_dependents;";
 

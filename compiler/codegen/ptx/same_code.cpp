@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/same_code.h"
 
-#include "compiler/codegen/ptx/early_launch.h"
+#include "abi/arch_table.h"
 #include "compiler/codegen/ptx/emit_ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -59,8 +59,8 @@ abi::TargetArch oldestWithSameCode(ModuleOp module, abi::TargetArch arch) {
   });
   if (!isSame)
     return arch;
-  if (arch.number >= kFirstWithEarlyLaunch)
-    return {kFirstWithEarlyLaunch};
+  if (arch.number >= abi::kFirstWithDependentLaunch)
+    return {abi::kFirstWithDependentLaunch};
   return hasMaximum && arch.number >= kFirstWithMaximum.number ? kFirstWithMaximum : kFirst;
 }
 
