@@ -43,12 +43,13 @@ import cases_f8
 import cases_movement
 import cases_named
 import cases_reduction
+import cases_weights
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
 MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_attention_logs, cases_boundary, cases_contraction, cases_f8, cases_convolution,
            cases_convolution_gradients, cases_choice, cases_elementwise, cases_reduction,
-           cases_movement, cases_named, cases_along)
+           cases_movement, cases_named, cases_along, cases_weights)
 MOST = 150  # functions of one program
 SECONDS = 120  # for one case
 

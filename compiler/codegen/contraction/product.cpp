@@ -41,7 +41,8 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
   auto lies = [&](unsigned axis) {
     return border != op.borders.end() ? liesAlong(border->tensor, op, axis)
                                       : llvm::any_of(operand.inputs, [&](const OperandInput &each) {
-                                          return liesAlong(each.input->tensor, *each.op, axis);
+                                          return liesAlong(each.input->tensor, *each.op, axis) ||
+                                                 shape.sharedBy(each.input->tensor, each.op->op, axis);
                                         });
   };
   // Of what is computed, that which has most elements decides: a scale for each column is in a cache.
@@ -66,7 +67,8 @@ void bringAdjacentLast(SmallVector<unsigned> &reduced, const KernelFunction &ker
       collectMemory(kernel, op, op.inputs[input], inputs);
   auto isAdjacent = [&](unsigned axis) {
     auto lies = [&](const KernelTensor &tensor, const KernelOp &reader) {
-      return shape.along(tensor, reader.op, axis) == GroupShape::Along::Adjacent;
+      return shape.along(tensor, reader.op, axis) == GroupShape::Along::Adjacent ||
+             shape.sharedBy(tensor, reader.op, axis);
     };
     return llvm::any_of(inputs, [&](const OperandInput &each) { return lies(each.input->tensor, *each.op); }) ||
            llvm::any_of(op.borders, [&](const KernelBorder &each) { return lies(each.tensor, op); });
@@ -131,6 +133,8 @@ uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const
   for (auto [op, input] : operand.inputs)
     if (shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
       widest = std::max(widest, dispatch::elementBytes(input->tensor.element));
+    else if (shape.sharedBy(input->tensor, op->op, operand.vectorAxis))
+      widest = std::max(widest, 1u); // or less
   // Bytes are computed with eight at a time.
   const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
   if (widest == 1 && operand.isCopied() && size && *size % 16 == 0)

@@ -170,10 +170,16 @@ Value TileSpace::isAligned(const Operand &operand, unsigned width) {
     return aligned;
   if (operand.border)
     aligned = k_.both(aligned, kernel_.bodies.isAligned(operand.border->tensor, 16));
-  for (auto [op, input] : operand.inputs)
-    if (kernel_.shape.along(input->tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
-      aligned = k_.both(aligned, kernel_.bodies.isAligned(
-                                     input->tensor, int64_t(width) * dispatch::elementBytes(input->tensor.element)));
+  auto ask = [&](const KernelTensor &tensor, int64_t elements) {
+    aligned = k_.both(aligned, kernel_.bodies.isAligned(tensor, elements * dispatch::elementBytes(tensor.element)));
+  };
+  for (auto [op, input] : operand.inputs) {
+    const KernelTensor &tensor = input->tensor;
+    if (kernel_.shape.along(tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
+      ask(tensor, width);
+    else if (auto shared = kernel_.shape.sharedBy(tensor, op->op, operand.vectorAxis); shared && width % *shared == 0)
+      ask(tensor, width / *shared);
+  }
   Value rest = k_.rem(kernel_.space.size(operand.vectorAxis), k_.number(width));
   return k_.both(aligned, k_.equal(rest, k_.number(0)));
 }
@@ -209,7 +215,7 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   }
   point.id = kernel_.space.newId();
   kernel_.space.vectorAxis = operand.vectorAxis;
-  kernel_.bodies.setWidth(width);
+  kernel_.bodies.setWidth(width, /*isAligned=*/true, /*isOfOperand=*/true);
   return {point, exists};
 }
 

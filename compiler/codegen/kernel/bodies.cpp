@@ -93,6 +93,8 @@ Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &
     lanes.order = width_ == 1 ? Order::Same : Order::Any;
   } else if (along == GroupShape::Along::Same || isOnce || width_ == 1) {
     lanes = Lanes::same(one(0));
+  } else if (std::optional<Lanes> shared = loadShared(op, tensor, point)) {
+    lanes = *shared;
   } else if (isApart) {
     for (unsigned lane = 0; lane < width_; ++lane)
       lanes.values.push_back(one(lane));
@@ -103,6 +105,23 @@ Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &
                            : loadRun(k_, arguments_, tensor, first, width_, isStreamed(tensor), order_.has_value());
   }
   known_[key] = {lanes};
+  return lanes;
+}
+
+/// Of an operand: elements that several lanes share are one access, or one for all lanes.
+std::optional<Lanes> Bodies::loadShared(const KernelOp &op, const KernelTensor &tensor, const Point &point) {
+  const std::optional<int64_t> shared =
+      isOfOperand_ ? space_.shape().sharedBy(tensor, op.op, space_.vectorAxis) : std::nullopt;
+  if (!shared || (width_ % *shared != 0 && *shared % width_ != 0))
+    return std::nullopt;
+  Value first = space_.element(tensor, op.op, point, 0);
+  if (*shared % width_ == 0)
+    return Lanes::same(loadElement(k_, arguments_, tensor, first));
+  const SmallVector<Value> elements =
+      loadAligned(k_, arguments_, tensor, first, width_ / unsigned(*shared), isStreamed(tensor));
+  Lanes lanes;
+  for (unsigned lane = 0; lane < width_; ++lane)
+    lanes.values.push_back(elements[lane / unsigned(*shared)]);
   return lanes;
 }
 
@@ -137,6 +156,8 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
   BodyValues values(k_, kernel_, space_, arguments_, generic, point, perRow ? 1 : width_, isThisStreamed);
   if (isAligned_)
     values.setAligned();
+  if (isOfOperand_)
+    values.setPaired();
   for (const KernelInput &input : op.inputs)
     if (!input.bodyArgument.use_empty())
       values.bind(input.bodyArgument, operand(op, input, point));
@@ -182,6 +203,8 @@ Lanes Bodies::ofBody(const KernelOp &op, Value value, const Point &point) {
   auto isThisStreamed = [&](uint32_t binding) { return streamed_.contains(binding); };
   BodyValues values(k_, kernel_, space_, arguments_, generic, point, width_, isThisStreamed);
   addAssumed(generic, values);
+  if (isOfOperand_)
+    values.setPaired();
   llvm::SetVector<Operation *> slice;
   SmallVector<Value> wanted = {value};
   for (size_t next = 0; next < wanted.size(); ++next) {

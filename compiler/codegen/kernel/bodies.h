@@ -57,9 +57,12 @@ public:
 
   /// Lanes of every point from here on: how many adjacent positions of the vector axis a load takes.
   /// `isAligned`: accesses of that many elements along the vector axis are (isAligned()); else each is tested.
-  void setWidth(unsigned width, bool isAligned = true) {
+  /// `isOfOperand`: so are those of tensors whose elements several positions share (GroupShape::sharedBy), and narrow
+  /// values are computed by pairs (narrow_pairs.h).
+  void setWidth(unsigned width, bool isAligned = true, bool isOfOperand = false) {
     width_ = width;
     isAligned_ = isAligned;
+    isOfOperand_ = isOfOperand;
   }
   unsigned width() const { return width_; }
   /// From here on vectors start anywhere in tensors that are indexed by another map than this, though rows' are
@@ -133,6 +136,7 @@ public:
 
 private:
   bool startsFromScalar(const RowSum &sum) const;
+  std::optional<Lanes> loadShared(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   Lanes operand(const KernelOp &op, const KernelInput &input, const Point &point);
   bool hasElements(const KernelOp &op) const;
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
@@ -157,6 +161,7 @@ private:
   const KernelArguments &arguments_;
   unsigned width_ = 1;
   bool isAligned_ = true;
+  bool isOfOperand_ = false;
   std::optional<mlir::AffineMap> order_; // of tensors whose vectors are aligned, where rows are ragged
   Scope::Known known_;
   std::map<std::pair<const void *, uint32_t>, Read> staged_;         // by map and binding

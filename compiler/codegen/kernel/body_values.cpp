@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/body_values.h"
 
+#include "compiler/codegen/kernel/narrow_pairs.h"
 #include "compiler/dispatch/analysis/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -82,6 +83,9 @@ Lanes BodyValues::computeLanes(Operation &inner) {
     operands.push_back(value(operand));
   Lanes result;
   result.order = orderOf(inner, operands);
+  if (isPaired_ && !result.isSame() && width_ % 2 == 0)
+    if (SmallVector<Value> lanes = computePairs(k_, inner, operands, width_); !lanes.empty())
+      return {std::move(lanes), Order::Any};
   for (unsigned lane = 0, count = result.isSame() ? 1 : width_; lane < count; ++lane) {
     IRMapping mapping;
     for (auto [operand, lanes] : llvm::zip_equal(inner.getOperands(), operands))

@@ -26,6 +26,8 @@ public:
   void know(mlir::Value value, Lanes lanes) { known_[value] = std::move(lanes); }
   /// Vectors that the body reads by itself are aligned where rows of them are whole (readsWholeVectors).
   void setAligned() { isAligned_ = true; }
+  /// Narrow values of neighbouring lanes are computed together (narrow_pairs.h).
+  void setPaired() { isPaired_ = true; }
   /// A value of the body, or one from outside that it uses.
   Lanes value(mlir::Value value);
 
@@ -50,7 +52,7 @@ private:
   const Point &point_;
   const unsigned width_;
   llvm::function_ref<bool(uint32_t)> isStreamed_;
-  bool isAligned_ = false;
+  bool isAligned_ = false, isPaired_ = false;
   Known known_;
   unsigned copies_ = 0; // of what is computed now, in branches around it
 };

@@ -233,6 +233,19 @@ GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericO
   return isAlone && !rest.isFunctionOfDim(*loop) ? Along::Shifted : Along::Apart;
 }
 
+std::optional<int64_t> GroupShape::sharedBy(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
+  if (axis >= axes.size() || axes[axis].axes.size() != 1 || tensor.map.getNumResults() == 0)
+    return std::nullopt;
+  std::optional<unsigned> loop = loopOn(group, op, axes[axis].axes.front());
+  auto last = dyn_cast<AffineBinaryOpExpr>(tensor.map.getResults().back());
+  if (!loop || !last || last.getKind() != AffineExprKind::FloorDiv || loopOf(last.getLHS()) != loop)
+    return std::nullopt;
+  auto shared = dyn_cast<AffineConstantExpr>(last.getRHS());
+  const bool isAlone =
+      llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
+  return isAlone && shared && shared.getValue() > 1 ? std::optional(shared.getValue()) : std::nullopt;
+}
+
 AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) const {
   SmallVector<AffineExpr> dims;
   for (unsigned axis : group.axisOf.lookup(op))

@@ -39,6 +39,9 @@ struct GroupShape {
   /// anywhere in a row (a slice: [i, j + 3]); the same for all; or apart.
   enum class Along { Adjacent, Shifted, Same, Apart };
   Along along(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
+  /// How many neighbours on the axis share an element of the tensor, which lies side by side with the next one's:
+  /// packed integers, a scale for each few of them. Nothing where it lies in another way.
+  std::optional<int64_t> sharedBy(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
   /// How the axes of the group index the tensor: operations for which it is the same read the same elements.
   mlir::AffineMap mapOf(const KernelTensor &tensor, mlir::linalg::GenericOp op) const;
 };

@@ -11,6 +11,7 @@
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/unit_dimensions.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
+#include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/matrix_product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -202,6 +203,17 @@ bool staysProduct(linalg::GenericOp producer) {
   });
 }
 
+/// Whether tensor cores multiply `operand` by many rows: each tile of these would compute it again, one element after
+/// the other, where a copy of it comes by itself (measured on an H100: int8 weights of 128 rows take 255 us so, 114 us
+/// with a kernel that stores them).
+bool isFactorOfManyRows(linalg::GenericOp consumer, OpOperand *operand) {
+  if (consumer.isDpsInit(operand) || isOfAttention(consumer) || readsWindows(consumer))
+    return false;
+  const std::optional<Contraction> product = contractionOf(consumer);
+  return product && isForTensorCores(*product) && knownSizeOf(consumer, product->rows) &&
+         knownSizeOf(consumer, product->columns) && knownSizeOf(consumer, product->reduced) && !fewRowsOf(*product);
+}
+
 /// Fuse views, and what has one reader, unless the reader would compute it several times over.
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -223,6 +235,8 @@ bool shouldFuse(OpOperand *operand) {
     return true;
   if (isWindow(consumer) && !consumer.isDpsInit(operand))
     return isCheap(producer) || isBorder(producer);
+  if (isFactorOfManyRows(consumer, operand))
+    return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer) ||
          readsOnceButUnrolled(consumer, operand);
 }
@@ -452,6 +466,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
     resolveDimensions(function);
     shareEqualValues(function);
   };
+  expandGroupedFactors(function);
   splitViews(function);
   fuse();
   if (inlineReads(function))

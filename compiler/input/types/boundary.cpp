@@ -107,6 +107,18 @@ Value unpack(OpBuilder &b, Value bytes, RankedTensorType type) {
   });
 }
 
+/// The same where rows of a tensor are whole bytes: who reads it finds its dimensions. Else null.
+Value unpackRows(OpBuilder &b, Value bytes, RankedTensorType type) {
+  const int64_t shared = perByte(type);
+  if (!type.hasStaticShape() || type.getRank() == 0 || type.getShape().back() % shared != 0)
+    return {};
+  SmallVector<int64_t> shape = llvm::to_vector(type.getShape());
+  shape.back() /= shared;
+  Value rows = flow::TensorReshapeOp::create(b, bytes.getLoc(), RankedTensorType::get(shape, b.getI8Type()), bytes,
+                                             ValueRange(), ValueRange());
+  return unpack(b, rows, type);
+}
+
 /// The bits of an element in a byte, at its place there.
 Value placed(OpBuilder &b, Location loc, Value value, int64_t place) {
   Type type = value.getType();
@@ -228,6 +240,11 @@ void lowerPackedBitcasts(func::FuncOp function) {
       if (perByte(to) == 1) {
         result = flow::TensorBitCastOp::create(b, loc, to, bytes, dynamicSizesOf(b, bytes), op.getResultDims());
       } else {
+        if (Value rows = unpackRows(b, bytes, to)) {
+          op.replaceAllUsesWith(rows);
+          op.erase();
+          return;
+        }
         const bool isKnown = !ShapedType::isDynamic(cast<RankedTensorType>(bytes.getType()).getDimSize(0));
         const int64_t count =
             isKnown ? cast<RankedTensorType>(bytes.getType()).getDimSize(0) * perByte(to) : ShapedType::kDynamic;
