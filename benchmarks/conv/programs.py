@@ -145,23 +145,63 @@ def quantised_program(case):
     return text
 
 
-def grouped_program(case):
-    image, filters = case.shapes()
-    element, pad = case.element(), case.padding()
-    wide = (image[0], image[1] + 2 * pad, image[2] + 2 * pad, *image[3:])
-    out = (image[0], case.result_size(), case.result_size(), *filters[:2])
-    text = f"func.func @run(%i: {tensor(image, element)}, %w: {tensor(filters, element)}) -> {tensor(out, element)} {{\n"
-    text += "".join(f"  %zero_{kind} = arith.constant 0.0 : {kind}\n" for kind in (element, "f32"))
-    text += f"""  %wide = tensor.pad %i low[0, {pad}, {pad}, 0, 0] high[0, {pad}, {pad}, 0, 0] {{
-  ^bb0(%0: index, %1: index, %2: index, %3: index, %4: index):
-    tensor.yield %zero_{element} : {element}
-  }} : {tensor(image, element)} to {tensor(wide, element)}
+def turned(name, shape, element, order):
+    """%turned: filters whose window is turned around, those of %`name`."""
+    size = dict(zip(order, shape))
+    back = [f"{size[letter] - 1} - {letter}" if letter in "rs" else letter for letter in order]
+    return f"""  %u = tensor.empty() : {tensor(shape, element)}
+  %turned = linalg.generic {{indexing_maps = [{affine(back, order)}, {affine(order, order)}], iterator_types = [{parallel(len(order))}]}} ins(%{name} : {tensor(shape, element)}) outs(%u : {tensor(shape, element)}) {{
+  ^bb0(%a: {element}, %b: {element}):
+    linalg.yield %a : {element}
+  }} -> {tensor(shape, element)}
 """
-    read = windows(case)
-    loops = "nhwgkrsc"
-    text += sum_of_products(case, loops, "rsc", [["n", read["h"], read["w"], "g", "c"], "gkrsc", "nhwgk"], ["%wide", "%w"], [wide, filters], out)
+
+
+def zeros_around(shape, letters, low, step, whole, element):
+    """%wide: the tensor %i with zeros around its places, `low` in front, and between them."""
+    wide = tuple(whole if letter in "hw" else size for letter, size in zip(letters, shape))
+    if step == 1:
+        high = [size - given - low if letter in "hw" else 0 for letter, size, given in zip(letters, wide, shape)]
+        at = ", ".join(str(low * (letter in "hw")) for letter in letters)
+        names = ", ".join(f"%d{i}: index" for i in range(len(letters)))
+        return wide, f"""  %wide = tensor.pad %i low[{at}] high[{', '.join(map(str, high))}] {{
+  ^bb0({names}):
+    tensor.yield %zero_{element} : {element}
+  }} : {tensor(shape, element)} to {tensor(wide, element)}
+"""
+    at = ", ".join(str(low * (letter in "hw")) for letter in letters)
+    steps = ", ".join(str(step if letter in "hw" else 1) for letter in letters)
+    return wide, fill("zeros", wide, element) + (
+        f"  %wide = tensor.insert_slice %i into %zeros[{at}] [{', '.join(map(str, shape))}] [{steps}] : {tensor(shape, element)} "
+        f"into {tensor(wide, element)}\n")
+
+
+def program_by_letters(case, image, filters, result, letters):
+    """A convolution, or a gradient, of tensors whose dimensions the letters name: of the image, of the filters, of the result."""
+    element, first = case.element(), case.shapes()[0]
+    of_image, of_filters, of_result = letters
+    slides = {"h": f"h{f' * {case.stride}' if case.stride > 1 else ''} + r", "w": f"w{f' * {case.stride}' if case.stride > 1 else ''} + s"}
+    if case.gradient == "data":
+        out, over, text, source_letters = image, of_image, turned("w", filters, element, of_filters), of_result
+        wide, more = zeros_around(first, of_result, case.window - 1 - case.padding(), case.stride, case.size + case.window - 1, element)
+        slides, operands, shapes = {"h": "h + r", "w": "w + s"}, ["%wide", "%turned"], [wide, filters]
+        other, reduced = of_filters, [letter for letter in of_filters if letter not in of_image]
+    else:
+        wide, more = zeros_around(first, of_image, case.padding(), 1, case.size + 2 * case.padding(), element)
+        text, source_letters, operands = "", of_image, ["%wide", "%w"]
+        if case.gradient:
+            out, over, other, shapes = filters, of_filters, of_result, [wide, result]
+        else:
+            out, over, other, shapes = result, of_result, of_filters, [wide, filters]
+        reduced = [letter for letter in (of_result if case.gradient else of_filters) if letter not in over]
+    loops = over + "".join(reduced)
+    read = [slides.get(letter, letter) for letter in source_letters]
+    sums = tensor(out, "f32")
+    text = head(case, out) + text + more + sum_of_products(case, loops, reduced, [read, other, over], operands, shapes, out)
+    if element == "f32":
+        return text + f"  return %p : {sums}\n}}\n"
     return text + f"""  %q = tensor.empty() : {tensor(out, element)}
-  %r = linalg.generic {{indexing_maps = [{affine("nhwgk", "nhwgk")}, {affine("nhwgk", "nhwgk")}], iterator_types = [{parallel(5)}]}} ins(%p : {tensor(out, "f32")}) outs(%q : {tensor(out, element)}) {{
+  %r = linalg.generic {{indexing_maps = [{affine(over, over)}, {affine(over, over)}], iterator_types = [{parallel(len(over))}]}} ins(%p : {sums}) outs(%q : {tensor(out, element)}) {{
   ^bb0(%v: f32, %z: {element}):
     %o = arith.truncf %v : f32 to {element}
     linalg.yield %o : {element}
@@ -171,11 +211,19 @@ def grouped_program(case):
 """
 
 
+def grouped_program(case):
+    letters = ("nhwgc", "gkrsc", "nhwgk") if case.layout == "nhwc" else ("ngchw", "gkcrs", "ngkhw")
+    return program_by_letters(case, *case.in_groups(), letters)
+
+
+def depthwise_gradient(case):
+    letters = ("nhwc", "rsc", "nhwc") if case.layout == "nhwc" else ("nchw", "crs", "nchw")
+    return program_by_letters(case, case.image(case.size, case.channels), case.weights(), case.image(case.result_size(), case.channels), letters)
+
+
 def forward_program(case):
     if case.kind == "i8":
         return quantised_program(case)
-    if case.groups > 1:
-        return grouped_program(case)
     letters, read = places(case), windows(case)
     if not case.filters:
         loops, reduced, order = letters + "rs", "rs", "rsc" if case.layout == "nhwc" else "crs"
@@ -231,4 +279,8 @@ def filter_program(case):
 
 
 def program(case):
+    if case.groups > 1:
+        return grouped_program(case)
+    if case.gradient and not case.filters:
+        return depthwise_gradient(case)
     return {"": forward_program, "data": data_program, "filter": filter_program}[case.gradient](case)

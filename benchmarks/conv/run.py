@@ -25,12 +25,29 @@ EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7, "tf32": 2.0 ** -
 PRODUCT_EPS = {"tf32": 2.0 ** -10}
 
 
+def together(case, tensor, of_filters):
+    """A tensor whose channels, or filters, are in groups, as PyTorch has it: channels second, groups not apart."""
+    if of_filters:
+        tensor = tensor.flatten(0, 1)
+    else:
+        tensor = tensor.flatten(3) if case.layout == "nhwc" else tensor.flatten(1, 2)
+    return tensor.permute(0, 3, 1, 2) if case.layout == "nhwc" else tensor
+
+
+def apart(case, tensor, of_filters):
+    """The other way round."""
+    tensor = tensor.permute(0, 2, 3, 1) if case.layout == "nhwc" else tensor
+    if of_filters:
+        return tensor.unflatten(0, (case.groups, -1))
+    return tensor.unflatten(3 if case.layout == "nhwc" else 1, (case.groups, -1))
+
+
 def grouped(case):
     """Of channels in groups, which are one dimension of PyTorch's."""
     def run(image, weights):
-        image, weights = image.flatten(3).permute(0, 3, 1, 2), weights.flatten(0, 1).permute(0, 3, 1, 2)
-        made = functional.conv2d(image, weights, stride=case.stride, padding=case.padding(), groups=case.groups)
-        return made.permute(0, 2, 3, 1).unflatten(3, (case.groups, -1))
+        made = functional.conv2d(together(case, image, False), together(case, weights, True), stride=case.stride, padding=case.padding(),
+                                 groups=case.groups)
+        return apart(case, made, False)
     return run
 
 
@@ -73,12 +90,27 @@ def gradient(case):
 
     def run(first, second):
         by_data = case.gradient == "data"
-        shape = case.image(case.size, case.channels) if by_data else case.weights()
-        missing = torch.empty(shape, dtype=first.dtype, device=first.device)
+        missing_shape = list(case.in_groups()[0 if by_data else 1]) if case.groups > 1 else \
+            case.image(case.size, case.channels) if by_data else case.weights()
+        if case.groups > 1 and by_data:
+            missing_shape[0] = first.shape[0]
+        missing = torch.empty(missing_shape, dtype=first.dtype, device=first.device)
         result, image, weights = (first, missing, second) if by_data else (second, first, missing)
+        if case.groups > 1:
+            result, image, weights = (together(case, each, number == 2) for number, each in enumerate((result, image, weights)))
+        elif not case.filters:
+            result, image = channels_second(result), channels_second(image)
+            weights = (weights.permute(2, 0, 1) if case.layout == "nhwc" else weights).unsqueeze(1)
+        else:
+            result, image, weights = map(channels_second, (result, image, weights))
         made = torch.ops.aten.convolution_backward(
-            channels_second(result), channels_second(image), channels_second(weights), None, [case.stride] * 2, [case.padding()] * 2, [1, 1],
-            False, [0, 0], 1, [by_data, not by_data, False])[0 if by_data else 1]
+            result, image, weights, None, [case.stride] * 2, [case.padding()] * 2, [1, 1], False, [0, 0],
+            case.groups if case.filters else case.channels, [by_data, not by_data, False])[0 if by_data else 1]
+        if case.groups > 1:
+            return apart(case, made, not by_data)
+        if not case.filters and not by_data:
+            made = made.squeeze(1)
+            return made.permute(1, 2, 0) if case.layout == "nhwc" else made
         return made.permute(0, 2, 3, 1) if case.layout == "nhwc" else made
     return run
 
@@ -86,7 +118,7 @@ def gradient(case):
 def error_of_gradient(case, found, inputs):
     """As error_of(); of the gradient of the filters all of it."""
     by_data, worst = case.gradient == "data", 0.0
-    terms = case.window ** 2 * case.filters if by_data else case.batch * case.result_size() ** 2
+    terms = case.window ** 2 * (case.filters // case.groups if case.filters else 1) if by_data else case.batch * case.result_size() ** 2
     for image in {0, case.batch - 1} if by_data else {0}:
         wide = [t.double() for t in inputs]
         if by_data:
@@ -146,9 +178,9 @@ def measure(case, runtime, arguments):
     peer, judge = (gradient, error_of_gradient) if case.gradient else (grouped if case.groups > 1 else convolution, error_of)
     makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])),
               ("cudnn", lambda: Torch("cudnn", peer(case), [inputs]))]
-    if not case.filters:
+    if not case.filters or case.groups > 1:
         # As many bytes as the layer reads and writes.
-        words = (inputs[0].numel() + case.batch * case.channels * case.result_size() ** 2) // 2
+        words = case.batch * (case.channels * case.size ** 2 + case.results() * case.result_size() ** 2) // 2
         source, target = (torch.empty(words, dtype=inputs[0].dtype, device="cuda") for _ in range(2))
         makers.append((racing.LIMIT, lambda: Torch(racing.LIMIT, target.copy_, [[source]])))
     if case.fused or case.behind == "relu6":

@@ -6,7 +6,8 @@ filters [r, s, c] or [c, r, s]. Padding keeps the size, divided by the stride. S
 once. tf32 are f32 whose products may be rounded. Fused: + bias of the channel, then relu.
 
 Quantised: int8, the image with a zero point of its own (ZERO_POINT, also in its border), filters around zero, sums of 32 bits + a bias,
-scaled for each filter, rounded and clamped to int8. Groups: filters [g, k, r, s, c] of c channels each, images [n, h, w, g, c].
+scaled for each filter, rounded and clamped to int8. Groups: filters [g, k, r, s, c] of c channels each, images [n, h, w, g, c]; nchw:
+[g, k, c, r, s] and [n, g, c, h, w].
 relu6: + bias of the channel, between 0 and 6, as a MobileNet has it; bias: it is what sums start from (outs), as importers write it.
 
 Gradients, as compilers write them: of the image ("data"), from the result's with zeros between its elements where the convolution
@@ -68,12 +69,19 @@ class Convolution:
         if self.kind == "i8":
             return [image, weights, (self.results(),), (self.results(),)]
         if self.groups > 1:
-            each = self.channels // self.groups
-            return [(*image[:3], self.groups, each), (self.groups, self.filters // self.groups, self.window, self.window, each)]
+            image, weights, result = self.in_groups()
+            return {"": [image, weights], "data": [result, weights], "filter": [image, result]}[self.gradient]
         if self.gradient:
-            result = self.image(self.result_size(), self.filters)
+            result = self.image(self.result_size(), self.results())
             return [result, weights] if self.gradient == "data" else [image, result]
         return [image, weights] + ([(self.results(),)] if self.has_bias else [])
+
+    def in_groups(self):
+        """Shapes of the image, the filters and the result."""
+        each, filters, window = self.channels // self.groups, self.filters // self.groups, (self.window, self.window)
+        image, result = ((self.batch, size, size, self.groups, count) if self.layout == "nhwc" else (self.batch, self.groups, count, size, size)
+                         for size, count in ((self.size, each), (self.result_size(), filters)))
+        return image, (self.groups, filters) + (window + (each,) if self.layout == "nhwc" else (each,) + window), result
 
     def operations(self):
         each = 2 * self.window ** 2 * (self.channels // self.groups if self.filters else 1)
@@ -93,11 +101,18 @@ POINTS = [(224, 3, 32, 3, 2), (112, 32, 16, 1, 1), (112, 16, 96, 1, 1), (56, 24,
           (28, 192, 32, 1, 1), (14, 64, 384, 1, 1), (14, 384, 64, 1, 1), (14, 96, 576, 1, 1), (14, 576, 96, 1, 1), (7, 160, 960, 1, 1),
           (7, 960, 160, 1, 1), (7, 320, 1280, 1, 1)]
 WIDE_WINDOWS = [(56, 144, 0, 5, 2), (28, 240, 0, 5, 1), (14, 672, 0, 5, 1), (7, 1152, 0, 5, 1), (56, 96, 0, 7, 1), (14, 384, 0, 7, 1)]
+# The 3x3 layers of a ResNeXt-50, in 32 groups of 4 to 32 channels.
+RESNEXT = [(56, 128, 128, 3, 1), (28, 256, 256, 3, 1), (14, 512, 512, 3, 1), (7, 1024, 1024, 3, 1)]
+RESNEXT_STEPS = [(56, 256, 256, 3, 2), (28, 512, 512, 3, 2), (14, 1024, 1024, 3, 2)]
 ZERO_POINT = -5
 
 
 def layers(kind, layout, batch, shapes, **more):
     return [Convolution(kind, layout, batch, *shape, **more) for shape in shapes]
+
+
+def grouped(kind, layout, shapes, **more):
+    return layers(kind, layout, 32, shapes, groups=32, **more)
 
 
 SETS = {
@@ -113,8 +128,16 @@ SETS["points"] = layers("bf16", "nhwc", 32, POINTS, behind="relu6")
 SETS["depthwise"] = [*SETS["mobilenet"], *layers("bf16", "nhwc", 32, WIDE_WINDOWS), *layers("f32", "nhwc", 32, MOBILENET[:6:2] + MOBILENET[6:8]),
                      *layers("bf16", "nchw", 32, MOBILENET[:1] + MOBILENET[2:3] + MOBILENET[7:])]
 SETS["int8"] = layers("i8", "nhwc", 32, RESNET)
-SETS["groups"] = [Convolution("bf16", "nhwc", 32, size, channels, channels, 3, stride, groups=32)
-                  for size, channels, stride in ((56, 128, 1), (28, 256, 1), (14, 512, 1), (7, 1024, 1))]
+SETS["groups"] = grouped("bf16", "nhwc", RESNEXT)
+SETS["grouped"] = [*SETS["groups"], *grouped("bf16", "nhwc", RESNEXT_STEPS), *grouped("f16", "nhwc", RESNEXT[::2]), *grouped("f32", "nhwc", RESNEXT),
+                   *grouped("bf16", "nchw", RESNEXT), *grouped("f32", "nchw", RESNEXT[::2])]
+SETS["grouped_backward"] = [case for gradient in ("data", "filter") for case in (
+    *grouped("bf16", "nhwc", RESNEXT + RESNEXT_STEPS[:1], gradient=gradient), *grouped("f32", "nhwc", RESNEXT[1:3], gradient=gradient),
+    *grouped("bf16", "nchw", RESNEXT[1:3], gradient=gradient))]
+SETS["depthwise_backward"] = [case for gradient in ("data", "filter") for case in (
+    *layers("bf16", "nhwc", 32, MOBILENET[:1] + MOBILENET[2:5] + MOBILENET[7:8] + MOBILENET[9:] + WIDE_WINDOWS[1:2], gradient=gradient),
+    *layers("f32", "nhwc", 32, MOBILENET[2:3] + MOBILENET[7:8], gradient=gradient),
+    *layers("bf16", "nchw", 32, MOBILENET[2:3] + MOBILENET[7:8], gradient=gradient))]
 SETS["start"] = layers("bf16", "nhwc", 32, (RESNET[2], RESNET[3], RESNET[10], RESNET[16]), behind="start")
 SETS["mended"] = SETS["depthwise"] + SETS["int8"] + SETS["groups"] + SETS["start"]
 SETS["backward"] = [

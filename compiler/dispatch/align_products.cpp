@@ -3,6 +3,7 @@
 // them as they lie (products/).
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/grouped.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
 #include "compiler/dispatch/products/channels_last.h"
@@ -34,7 +35,15 @@ bool hasOwnKernel(linalg::LinalgOp op) {
   return generic && isOfAttention(generic);
 }
 
+/// Whether a kernel of its own reads the operands, in any order.
+bool isOfSmallGroups(const Convolution &convolution) {
+  const std::optional<Contraction> product = contractionOf(convolution.op);
+  return product && GroupedWindows::of(*product);
+}
+
 void align(Convolution convolution) {
+  if (isOfSmallGroups(convolution))
+    return;
   if (convolution.hasManyChannels() || !convolution.isOnCores)
     readBackwards(convolution);
   if (linalg::GenericOp apart = separatePhases(convolution)) {

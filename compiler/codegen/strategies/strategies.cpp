@@ -3,6 +3,7 @@
 #include "compiler/codegen/strategies/columns.h"
 #include "compiler/codegen/strategies/contraction.h"
 #include "compiler/codegen/strategies/elementwise.h"
+#include "compiler/codegen/strategies/grouped.h"
 #include "compiler/codegen/strategies/rows.h"
 #include "compiler/codegen/strategies/skinny.h"
 #include "compiler/codegen/strategies/strategy.h"
@@ -19,14 +20,15 @@ namespace tenon::compiler::codegen {
 ArrayRef<const Strategy *> strategies() {
   static const AttentionStrategy attention;
   static const Skinny skinny;
+  static const Grouped grouped;
   static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;
-  static const Strategy *const all[] = {&attention,   &skinny,  &contraction, &transpose,
-                                        &elementwise, &columns, &rows,        &windows};
+  static const Strategy *const all[] = {&attention,   &skinny,  &grouped, &contraction, &transpose,
+                                        &elementwise, &columns, &rows,    &windows};
   return all;
 }
 

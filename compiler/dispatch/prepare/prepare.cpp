@@ -6,6 +6,7 @@
 #include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/grouped.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/prepare/inline_reads.h"
 #include "compiler/dispatch/prepare/split_operands.h"
@@ -95,12 +96,12 @@ bool isBorder(linalg::GenericOp producer) {
 
 constexpr int64_t kVectorBytes = 16;
 
-/// The border around the image of a convolution that tensor cores compute: they copy the image as it lies, and zeros
-/// for what is outside. Elements one by one would each ask whether they are inside.
+/// The border around the image of a convolution that tensor cores compute, or of one in groups: they copy the image as it
+/// lies, and zeros for what is outside. Elements one by one would each ask whether they are inside.
 bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   const std::optional<Contraction> product = contractionOf(consumer);
-  if (!product || !mayRoundForTensorCores(*product) || consumer.isDpsInit(operand))
+  if (!product || consumer.isDpsInit(operand))
     return false;
   BlockArgument read = consumer.getMatchingBlockArgument(operand);
   if (llvm::none_of(ArrayRef<const ContractionSide *>{&product->left, &product->right},
@@ -109,7 +110,12 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   const AffineMap map = consumer.getMatchingIndexingMap(operand);
   auto channel = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
   const std::optional<Border> border = borderOf(producer.getBody()->getTerminator()->getOperand(0), producer);
-  if (!border || !channel || map.isProjectedPermutation())
+  if (!border || map.isProjectedPermutation())
+    return false;
+  // Many groups at once: patches of the image are brought to shared memory, whatever they lie like.
+  if (GroupedWindows::of(*product))
+    return true;
+  if (!channel || !mayRoundForTensorCores(*product))
     return false;
   auto image = cast<RankedTensorType>(border->image.getType());
   // Of a gradient by filters the channels are not summed over.

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Convolutions in groups of few channels, which are computed many groups at once: channels last and first, orders of the filters, groups
+that fill no line, channels that fill no quad, borders, steps, dilations, one to three dimensions; alone and with what is computed from
+their results. An infinity in one group stays there."""
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+import bounded
+import elements
+from cases import Case, argument, generator
+from cases_contraction import body, map_text, one
+from cases_movement import text
+
+KINDS = (("bf16", "f32"), ("f16", "f32"), ("f32", "f32"))
+
+
+@dataclass
+class Groups:
+    """order: letters of the image; of the filters, whose window is w (places: p)."""
+    batch: int
+    image: tuple
+    groups: int
+    channels: int
+    results: int
+    window: tuple
+    stride: int = 1
+    dilation: int = 1
+    before: int = 0
+    behind: int = None
+    order: tuple = ("npgc", "gfwc")
+
+    @property
+    def out(self):
+        around = self.before + (self.before if self.behind is None else self.behind)
+        return [(size + around - self.dilation * (window - 1) - 1) // self.stride + 1 for size, window in zip(self.image, self.window)]
+
+    def arranged(self, order, **parts):
+        sizes = {"n": [self.batch], "g": [self.groups], "c": [self.channels], "f": [self.results], "p": self.image, "w": self.window, **parts}
+        return [each for letter in order for each in sizes[letter]]
+
+    @property
+    def result_order(self):
+        return self.order[0].replace("c", "f")
+
+
+LAST, FIRST = ("npgc", "gfwc"), ("ngcp", "gfcw")
+SHAPES = (
+    Groups(2, (20, 17), 32, 4, 4, (3, 3), before=1),
+    Groups(2, (14, 14), 16, 8, 8, (3, 3), before=1),
+    Groups(2, (14, 14), 8, 16, 16, (3, 3), stride=2, before=1),
+    Groups(3, (7, 7), 4, 32, 32, (3, 3), before=1),
+    Groups(2, (15, 13), 32, 4, 4, (3, 3), before=1, order=FIRST),
+    Groups(2, (14, 14), 6, 8, 16, (3, 3), stride=2, before=1, order=FIRST),
+    # Groups that are no multiple of those of a block, channels that fill no quad, filters that fill no fragment.
+    Groups(2, (9, 11), 7, 8, 8, (3, 3), before=1),
+    Groups(1, (10, 9), 5, 3, 5, (3, 3), before=1),
+    Groups(2, (8, 9), 3, 6, 12, (3, 2), before=1, order=("npgc", "gwcf")),
+    Groups(2, (13, 12), 11, 1, 3, (3, 3), dilation=2, before=2),
+    Groups(1, (12, 10), 3, 20, 40, (3, 3), order=FIRST),
+    Groups(2, (12, 12), 2, 32, 64, (3, 3), dilation=2, before=2),
+    Groups(2, (17, 16), 4, 8, 24, (5, 5), stride=2, before=2),
+    # Patches that begin in the middle of an image, and end behind it.
+    Groups(1, (61, 3), 2, 4, 8, (3, 3), before=1),
+    Groups(1, (4, 150), 2, 4, 8, (1, 3), order=("npgc", "gfcw")),
+    Groups(3, (101,), 8, 8, 8, (5,), before=2),
+    Groups(1, (300,), 3, 12, 4, (3,), stride=3, order=FIRST),
+    Groups(1, (5, 6, 7), 4, 8, 8, (3, 1, 3), before=1),
+    Groups(2, (4, 5, 6), 3, 4, 4, (2, 3, 2), stride=2, before=1, order=FIRST),
+    Groups(2, (9, 8), 8, 4, 4, (3, 3), before=0, behind=1, order=("gpnc", "gfwc")),
+)
+
+
+def convolve(f, shape, operand, result, image, filters):
+    rank = len(shape.image)
+    if shape.before or shape.behind:
+        behind = shape.before if shape.behind is None else shape.behind
+        image = f.pad(image, *([size * (letter == "p") for letter in shape.order[0] for size in ([low] * rank if letter == "p" else [0])]
+                               for low in (shape.before, behind)), 0)
+    places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
+    loops = [each for letter in shape.result_order for each in (places if letter == "p" else [letter])] + windows + ["c"]
+    letters = {letter: [letter] for letter in "ngcf"}
+    read = shape.arranged(shape.order[0], **letters, p=[f"{y} * {shape.stride} + {w} * {shape.dilation}" for y, w in zip(places, windows)])
+    maps = [map_text(read, loops), map_text(shape.arranged(shape.order[1], **letters, w=windows), loops),
+            map_text(shape.arranged(shape.result_order, **letters, p=places), loops)]
+    kinds = ", ".join(['"parallel"'] * (rank + 3) + ['"reduction"'] * (rank + 1))
+    sizes = shape.arranged(shape.result_order, p=shape.out)
+    return text(f, result, sizes,
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
+                f"-> {{t}}", image, filters, f.fill(result, sizes, 0))
+
+
+def arrange(array, order, wanted, rank):
+    """Axes of the letters of `order`, where p and w are several, as `wanted` has them."""
+    spread = lambda letters: [(letter, i) for letter in letters for i in range(rank if letter in "pw" else 1)]
+    return np.transpose(array, [spread(order).index(each) for each in spread(wanted)])
+
+
+def convolved(shape, image, filters):
+    rank = len(shape.image)
+    image, filters = arrange(image, shape.order[0], "npgc", rank), arrange(filters, shape.order[1], "wgcf", rank)
+    behind = shape.before if shape.behind is None else shape.behind
+    image = np.pad(image, [(0, 0), *[(shape.before, behind)] * rank, (0, 0), (0, 0)])
+    total, size = 0, 0
+    for window in itertools.product(*map(range, shape.window)):
+        part = image[(slice(None), *(slice(w * shape.dilation, w * shape.dilation + (out - 1) * shape.stride + 1, shape.stride)
+                                     for w, out in zip(window, shape.out)))]
+        with np.errstate(invalid="ignore"):
+            total = total + (part[..., None, :] @ filters[window])[..., 0, :]
+            size = size + (np.abs(part)[..., None, :] @ np.abs(filters[window]))[..., 0, :]
+    total, size = (arrange(each, "npgf", shape.result_order, rank) for each in (total, size))
+    terms = shape.channels * int(np.prod(shape.window))
+    return bounded.finish("f32", total, (terms + 2) * elements.EPS["f32"] * size, 1.0)
+
+
+def activated(f, shape, operand, image, filters, bias):
+    """relu(convolution + bias of the filter), rounded to the operands' type."""
+    sums = convolve(f, shape, operand, "f32", image, filters)
+    loops = [f"d{i}" for i in range(len(shape.image) + 3)]
+    spread = shape.arranged(shape.result_order, n="n", g="g", f="f", p="p" * len(shape.image))
+    last = map_text([loops[spread.index("g")], loops[spread.index("f")]], loops)
+    identity = map_text(loops, loops)
+    widen = "" if operand == "f32" else f"%n = arith.truncf %m : f32 to {operand} "
+    return text(f, operand, list(sums.shape),
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {last}, {identity}], iterator_types = "
+                f"[{', '.join([chr(34) + 'parallel' + chr(34)] * len(loops))}]}}}} ins({{0}}, {{1}} : {{o[0]}}, {{o[1]}}) outs({{2}} : {{o[2]}}) "
+                f"{{{{ ^bb0(%x: f32, %y: f32, %z: {operand}): %b = arith.addf %x, %y : f32 %c = arith.constant 0.0 : f32 "
+                f"%m = arith.maximumf %b, %c : f32 {widen}linalg.yield {'%m' if operand == 'f32' else '%n'} : {operand} }}}} "
+                f"-> {{t}}", sums, bias, f.fill(operand, list(sums.shape), 0))
+
+
+def cases(sizes):
+    whole = len(sizes) > 1
+    for kind, (operand, result) in enumerate(KINDS):
+        for number, shape in enumerate(SHAPES):
+            if not whole and number % len(KINDS) != kind and not (kind == 0 and number < 6):
+                continue
+            random = generator("groups", operand, number)
+            image, filters = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                              for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.order[1])))
+            name = operand if operand == result else f"{operand} to {result}"
+            yield Case("convolution in groups", name, one(
+                [image, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b),
+                lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
+            if number in (0, 5, 7):
+                bias = argument("f32", elements.draw(random, "f32", (shape.groups, shape.results)))
+
+                def evaluate(a, b, c, shape=shape, operand=operand):
+                    exact = convolved(shape, a.v, b.v)
+                    spread = c.v.reshape([size if letter in "gf" else 1 for letter, size in zip(
+                        shape.arranged(shape.result_order, n="n", g="g", f="f", p="p" * len(shape.image)),
+                        shape.arranged(shape.result_order, p=shape.out))])
+                    return bounded.finish(operand, np.maximum(exact.v + spread, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(spread), 1.0)
+
+                yield Case("convolution in groups, bias, relu", name, one(
+                    [image, filters, bias],
+                    lambda f, a, b, c, shape=shape, operand=operand: activated(f, shape, operand, a, b, c), evaluate))
