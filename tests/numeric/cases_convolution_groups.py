@@ -92,6 +92,56 @@ def convolve(f, shape, operand, result, image, filters):
                 f"-> {{t}}", image, filters, f.fill(result, sizes, 0))
 
 
+# Gradients by the filters: channels and filters of a group, or of channels for themselves; some of so many places that parts are summed.
+BY_FILTERS = (
+    Groups(2, (14, 14), 8, 4, 4, (3, 3), before=1),
+    Groups(3, (9, 11), 5, 6, 7, (3, 3), stride=2, before=1),
+    Groups(2, (12, 10), 4, 8, 16, (3, 3), before=1, order=FIRST),
+    Groups(4, (30, 28), 24, 1, 1, (3, 3), before=1, order=("npg", "wg")),
+    Groups(3, (21, 17), 13, 1, 1, (5, 5), stride=2, before=2, order=("npg", "wg")),
+    Groups(2, (26, 25), 6, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(2, (200,), 8, 1, 1, (7,), dilation=2, before=3, order=("npg", "wg")),
+)
+
+
+def by_filters(f, shape, operand, image, given):
+    rank = len(shape.image)
+    image = f.pad(image, *[[low for letter in shape.order[0] for low in ([shape.before] * rank if letter == "p" else [0])]] * 2, 0)
+    places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
+    letters = {letter: [letter] for letter in "ngcf"}
+    over = shape.arranged(shape.order[1], **letters, w=windows)
+    loops = over + ["n", *places]
+    read = shape.arranged(shape.order[0], **letters, p=[f"{y} * {shape.stride} + {w} * {shape.dilation}" for y, w in zip(places, windows)])
+    maps = [map_text(each, loops) for each in (read, shape.arranged(shape.result_order, **letters, p=places), over)]
+    kinds = ", ".join(['"parallel"'] * len(over) + ['"reduction"'] * (rank + 1))
+    sizes = shape.arranged(shape.order[1])
+    return text(f, "f32", sizes,
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: f32): {body(operand, 'f32')} }}}} "
+                f"-> {{t}}", image, given, f.fill("f32", sizes, 0))
+
+
+def summed_by_filters(shape, image, given):
+    rank = len(shape.image)
+    whole = "c" in shape.order[0]
+    image = arrange(image, shape.order[0], "npgc" if whole else "npg", rank).reshape(shape.arranged("npgc"))
+    given = arrange(given, shape.result_order, "npgf" if whole else "npg", rank).reshape(shape.arranged("npgf", p=shape.out))
+    image = np.pad(image, [(0, 0), *[(shape.before, shape.before)] * rank, (0, 0), (0, 0)])
+    total = np.zeros(shape.arranged("wgfc"))
+    size = total.copy()
+    for window in itertools.product(*map(range, shape.window)):
+        part = image[(slice(None), *(slice(w * shape.dilation, w * shape.dilation + (out - 1) * shape.stride + 1, shape.stride)
+                                     for w, out in zip(window, shape.out)))].reshape(-1, shape.groups, shape.channels)
+        flat = given.reshape(-1, shape.groups, shape.results)
+        total[window] = np.einsum("pgf,pgc->gfc", flat, part)
+        size[window] = np.einsum("pgf,pgc->gfc", np.abs(flat), np.abs(part))
+    if not whole:
+        total, size = total[..., 0, 0], size[..., 0, 0]
+    total, size = (arrange(each, "wgfc" if whole else "wg", shape.order[1], rank) for each in (total, size))
+    terms = shape.batch * int(np.prod(shape.out))
+    return bounded.finish("f32", total, (terms + 2) * elements.EPS["f32"] * size, 1.0)
+
+
 def arrange(array, order, wanted, rank):
     """Axes of the letters of `order`, where p and w are several, as `wanted` has them."""
     spread = lambda letters: [(letter, i) for letter in letters for i in range(rank if letter in "pw" else 1)]
@@ -134,6 +184,15 @@ def activated(f, shape, operand, image, filters, bias):
 def cases(sizes):
     whole = len(sizes) > 1
     for kind, (operand, result) in enumerate(KINDS):
+        for number, shape in enumerate(BY_FILTERS):
+            if not whole and number % len(KINDS) != kind:
+                continue
+            random = generator("groups by filters", operand, number)
+            image, given = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                            for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.result_order, p=shape.out)))
+            yield Case("convolution in groups, by filters", operand if operand == result else f"{operand} to {result}", one(
+                [image, given], lambda f, a, b, shape=shape, operand=operand: by_filters(f, shape, operand, a, b),
+                lambda a, b, shape=shape: summed_by_filters(shape, a.v, b.v)))
         for number, shape in enumerate(SHAPES):
             if not whole and number % len(KINDS) != kind and not (kind == 0 and number < 6):
                 continue

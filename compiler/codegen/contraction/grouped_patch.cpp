@@ -187,6 +187,55 @@ Point GroupedPatch::filterAt(Value row, Value quad, int64_t inQuad) {
   return point;
 }
 
+bool GroupedPatch::filtersAreRuns() const {
+  linalg::GenericOp op = form_.product.op->op;
+  const SmallVector<unsigned> groupAxes = shape_.group.axisOf.lookup(op);
+  SmallVector<unsigned> wanted; // the last dimensions: places of the window in their order, then channels
+  for (const GroupedForm::Place &place : form_.places)
+    if (place.window)
+      wanted.push_back(*place.window);
+  wanted.push_back(form_.channel);
+  const ArrayRef<AffineExpr> indices = form_.filters->map.getResults();
+  if (indices.size() < wanted.size() || form_.channels % kQuad != 0 ||
+      geometry_.quads * kQuad * form_.elementBytes % kCopyBytes != 0)
+    return false;
+  for (auto [expr, axis] : llvm::zip_equal(indices.take_back(wanted.size()), wanted)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || groupAxes[loop.getPosition()] != shape_.axes[axis].axes.front())
+      return false;
+  }
+  return true;
+}
+
+void GroupedPatch::bringRuns(Value filters) {
+  const int64_t rows = geometry_.tile.groups * geometry_.columns, each = kCopyBytes / form_.elementBytes;
+  const int64_t ofRow = geometry_.quads * kQuad / each, rowBytes = geometry_.filterQuads * kQuad * form_.elementBytes;
+  const KernelOp &op = *form_.product.op;
+  forEach(rows * ofRow, [&](ArrayRef<Value> numbers) {
+    for (Value number : numbers) {
+      Value row = k_.div(number, k_.number(ofRow)), chunk = k_.rem(number, k_.number(ofRow));
+      k_.when(k_.less(row, k_.number(rows)), [&] {
+        Value from = bodies_.address(op, *form_.filters, filterAt(row, k_.number(0), 0));
+        Value to = k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(chunk, k_.number(kCopyBytes)));
+        core_.copyAsync(k_.at(filters, k_.b.getI8Type(), to), k_.at(from, word_, k_.mul(chunk, k_.number(each))),
+                        Value());
+      });
+    }
+  });
+  // Zeros behind the last quad, in the last step.
+  const int64_t behind = form_.elementBytes == 4 ? 0 : geometry_.steps * kQuad - geometry_.quads;
+  if (behind == 0)
+    return;
+  auto vector = VectorType::get(kQuad, word_);
+  Value zeros = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(vector));
+  k_.loop(k_.thread(), k_.number(rows * behind), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
+    Value at = k_.add(k_.mul(k_.div(number, k_.number(behind)), k_.number(geometry_.filterQuads)),
+                      k_.add(k_.number(geometry_.quads), k_.rem(number, k_.number(behind))));
+    k_.store(zeros, k_.at(filters, vector, at), kQuad * form_.elementBytes);
+    return SmallVector<Value>();
+  });
+}
+
 void GroupedPatch::bringFilters(Value filters, bool isVector) {
   const bool isWide = form_.elementBytes == 4;
   const int64_t rows = geometry_.tile.groups * geometry_.columns;
@@ -196,11 +245,19 @@ void GroupedPatch::bringFilters(Value filters, bool isVector) {
   auto vector = VectorType::get(kQuad, word_);
   Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(word_)),
         zeros = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(vector));
+  // Neighbouring threads have neighbours in memory: quads of a filter, or filters, as a gradient by the image has them.
+  const bool isAcross =
+      !isVector && shape_.along(*form_.filters, op.op, form_.product.columns.back()) == GroupShape::Along::Adjacent;
+  auto rowOf = [&](Value number) {
+    return isAcross ? k_.rem(number, k_.number(rows)) : k_.div(number, k_.number(ofRow));
+  };
+  auto quadIn = [&](Value number) {
+    return isAcross ? k_.div(number, k_.number(rows)) : k_.rem(number, k_.number(ofRow));
+  };
   forEach(rows * ofRow, [&](ArrayRef<Value> numbers) {
     SmallVector<Value> quads;
     for (Value number : numbers) {
-      Value row = k_.min(k_.div(number, k_.number(ofRow)), k_.number(rows - 1)),
-            quad = k_.rem(number, k_.number(ofRow));
+      Value row = k_.min(rowOf(number), k_.number(rows - 1)), quad = k_.min(quadIn(number), k_.number(ofRow - 1));
       Value value;
       if (isVector) {
         value =
@@ -224,8 +281,7 @@ void GroupedPatch::bringFilters(Value filters, bool isVector) {
     }
     for (auto [number, quad] : llvm::zip_equal(numbers, quads))
       k_.when(k_.less(number, k_.number(rows * ofRow)), [&, number = number, quad = quad] {
-        Value at = k_.add(k_.mul(k_.div(number, k_.number(ofRow)), k_.number(geometry_.filterQuads)),
-                          k_.rem(number, k_.number(ofRow)));
+        Value at = k_.add(k_.mul(rowOf(number), k_.number(geometry_.filterQuads)), quadIn(number));
         k_.store(quad, k_.at(filters, vector, at), kQuad * form_.elementBytes);
       });
   });
@@ -240,15 +296,19 @@ void GroupedPatch::bring(Value patch, Value filters) {
         bodies_.isAligned(*form_.image, kCopyBytes), [&] { bringLines(patch); }, [&] { bringQuads(patch); });
   else
     bringQuads(patch);
-  core_.closeGroup();
   const bool mayBeVectors = form_.channels % kQuad == 0 && shape_.along(*form_.filters, form_.product.op->op,
                                                                         form_.channel) == GroupShape::Along::Adjacent;
-  if (mayBeVectors)
+  if (filtersAreRuns())
+    k_.branch(
+        bodies_.isAligned(*form_.filters, kCopyBytes), [&] { bringRuns(filters); },
+        [&] { bringFilters(filters, false); });
+  else if (mayBeVectors)
     k_.branch(
         bodies_.isAligned(*form_.filters, kQuad * form_.elementBytes), [&] { bringFilters(filters, true); },
         [&] { bringFilters(filters, false); });
   else
     bringFilters(filters, false);
+  core_.closeGroup();
   core_.waitForGroups(0);
 }
 

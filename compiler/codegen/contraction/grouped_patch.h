@@ -30,6 +30,9 @@ private:
   Where positionAt(mlir::Value position);
   void bringLines(mlir::Value patch);
   void bringQuads(mlir::Value patch);
+  /// Whether what a filter multiplies is one run of memory, as the kernel has it.
+  bool filtersAreRuns() const;
+  void bringRuns(mlir::Value filters);
   void bringFilters(mlir::Value filters, bool isVector);
   Point filterAt(mlir::Value row, mlir::Value quad, int64_t inQuad);
   mlir::Value quadOf(llvm::ArrayRef<mlir::Value> values);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/contraction.h"
 
+#include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/input/types/storage.h"
 
@@ -119,7 +120,8 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
   return found;
 }
 
-/// A convolution of each channel for itself that makes several of it: a tile of a matrix would be nothing but zeros.
+/// A convolution of each channel for itself that makes several of it, or the gradient by the filters of one in groups
+/// of few channels: a tile of a matrix would be nothing but zeros.
 static bool isOfSmallGroups(const Contraction &product) {
   constexpr int64_t kMostFilters = 8; // of a channel
   linalg::GenericOp op = product.op;
@@ -136,6 +138,17 @@ static bool isOfSmallGroups(const Contraction &product) {
   const bool isOfWindow = llvm::any_of(product.reduced, [&](unsigned loop) { return !isPlain(loop); });
   const std::optional<int64_t> rows = knownSizeOf(op, product.rows), columns = knownSizeOf(op, product.columns),
                                groups = knownSizeOf(op, product.batch);
+  for (const ContractionSide *side : {&product.left, &product.right}) {
+    // What slides has the channels and the window, the other side the filters.
+    const std::optional<int64_t> &filters = side == &product.left ? columns : rows;
+    const AffineMap map = side->border ? side->border->map
+                          : side->inputs.size() == 1
+                              ? op.getMatchingIndexingMap(op.getDpsInputOperand(side->inputs.front()))
+                              : AffineMap();
+    if (map && !map.isProjectedPermutation() && sumsOverPlaces(op, map) && filters && *filters <= kMostFilters &&
+        groups && *groups != 1)
+      return true;
+  }
   if (!isOfWindow || isOfChannels || (groups && *groups == 1) || (!rows && !columns))
     return false;
   return (!rows ? *columns : !columns ? *rows : std::min(*rows, *columns)) <= kMostFilters;

@@ -187,6 +187,42 @@ bool isOfFilters(linalg::GenericOp op, const Contraction &product) {
   return llvm::any_of(readsOf(op, product), [&](AffineMap map) { return sumsOverPlaces(op, map); });
 }
 
+/// Sums over the places of images that no product computes, such as the gradient by filters of a convolution of each
+/// channel for itself: a thread has a few results, of which there are so few that parts are made of images, and of
+/// rows, until there are enough.
+/// @return whether it is such
+bool splitWindowsOverPlaces(linalg::GenericOp op) {
+  constexpr int64_t kEnoughResults = 1 << 19, kLeastOfPart = 64;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
+  if (!op.hasPureTensorSemantics() || !product || llvm::is_contained(sizes, ShapedType::kDynamic) ||
+      llvm::is_contained(sizes, 0) || !readsWindows(op) || !isOfFilters(op, *product))
+    return false;
+  int64_t results = 1, reduced = 1;
+  for (auto [size, type] : llvm::zip_equal(sizes, op.getIteratorTypesArray()))
+    (type == utils::IteratorType::parallel ? results : reduced) *= size;
+  const SmallVector<unsigned> loops = llvm::to_vector(product->reduced);
+  for (unsigned loop : loops) {
+    const int64_t size = sizes[loop];
+    int64_t parts = 1;
+    for (int64_t count = 2; count <= size && results * parts < kEnoughResults; ++count)
+      if (size % count == 0 && reduced / count >= kLeastOfPart && mayBeParts(op, *product, loop, count))
+        parts = count;
+    if (parts == 1)
+      continue;
+    const std::optional<SplitSum> sum = splitKnown(op, Split{loop, parts, size, /*isAcross=*/true});
+    if (!sum)
+      break;
+    results *= parts;
+    reduced /= parts;
+    op = sum->partial.getDefiningOp<linalg::GenericOp>();
+    // Where a loop became two, the others have other numbers; rows of all images are enough.
+    if (!op || parts != size || !(product = productOf(op)))
+      break;
+  }
+  return true;
+}
+
 /// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
 /// it is none that tiles, or blocks of few rows, compute.
 struct ProductSplit {
@@ -321,6 +357,8 @@ void splitReductions(func::FuncOp function) {
       if (sum)
         raggedSums.insert({whole, *sum});
     };
+    if (splitWindowsOverPlaces(op))
+      continue;
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
       if (product->split)
         splitKnown(op, *product->split);
