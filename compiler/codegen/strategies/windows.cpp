@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/windows.h"
 
-#include "compiler/dispatch/analysis/border.h"
-#include "compiler/dispatch/analysis/kernel_config.h"
-
-#include "mlir/IR/Matchers.h"
+#include "compiler/codegen/strategies/window_tiles.h"
 
 using namespace mlir;
 
@@ -12,148 +9,8 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-// Elements of a window that a thread loads before it combines them; a window of no more is straight-line code.
-constexpr int64_t kInFlight = 9;
-// The same of windows whose thread computes a tile of results: all that the tile combines is straight-line code.
-constexpr int64_t kMostCombined = 400, kMostWindow = 49;
-// Accumulators of a thread; of more results, each thread has fewer.
-constexpr uint32_t kMostAccumulators = 32;
-// A tile of results: lines along the axis before that, runs along the axis before the last.
-struct Tile {
-  int64_t lines = 1, run = 1;
-  uint32_t width = 1; // lanes of each result
-
-  int64_t size() const { return lines * run; }
-};
-constexpr Tile kTiles[] = {{4, 4}, {2, 4}, {1, 4}, {2, 2}, {1, 2}};
-// Where windows slide along the last axis, too, as over an image whose channels come first: elements that lanes read
-// lie across vectors. Threads have one lane, and more lines.
-constexpr Tile kTilesOfLines[] = {{1, 8}, {1, 4}, {1, 2}};
-// Results of which a thread takes half as many lanes, as it does of long windows, and more, of which it takes two: what
-// it reads on its way takes the registers.
-constexpr int64_t kManyResults = 8;
-constexpr uint32_t kFewLanes = 2;
-// The last tiles of an axis compute again what those before have: so many results in all for each that there is. Of
-// large tiles less is worth it.
-constexpr double kMostWaste = 1.4, kMostWasteOfLarge = 1.25;
-// Threads that keep a large device busy, of tiles: each of them has many loads on their way.
-constexpr int64_t kManyThreads = 40'000;
-
-/// Tiles of results along the axes before the last.
-int64_t tilesOf(const GroupShape &shape, Tile tile) {
-  int64_t tiles = 1;
-  for (auto [number, axis] : llvm::enumerate(shape.parallelAxes())) {
-    const int64_t side = number + 2 == shape.parallel ? tile.run : number + 3 == shape.parallel ? tile.lines : 1;
-    tiles *= int64_t(llvm::divideCeil(*axis.size, side));
-  }
-  return tiles;
-}
-
-/// Whether a thread may compute several results along the axis before the last: there is one, and sizes are known.
-bool canRun(const GroupShape &shape) {
-  return shape.parallel >= 2 && GroupShape::sizeOf(shape.parallelAxes()) &&
-         shape.axes[shape.parallel - 2].axes.size() == 1;
-}
-
-/// The same of the axis before that: a line of results.
-bool canHaveLines(const GroupShape &shape) {
-  return canRun(shape) && shape.parallel >= 3 && shape.axes[shape.parallel - 3].axes.size() == 1;
-}
-
-/// How a tensor is read through windows along an axis: how far the next result's window is away, and how long it is;
-/// nothing where there is none.
-struct WindowAlong {
-  int64_t step = 1, length = 1, apart = 1;
-  /// Places that windows of so many results meet, counting each once.
-  int64_t placesOf(int64_t results) const {
-    llvm::SmallDenseSet<int64_t> places;
-    for (int64_t result = 0; result < results; ++result)
-      for (int64_t place = 0; place < length; ++place)
-        places.insert(result * step + place * apart);
-    return int64_t(places.size());
-  }
-};
-
-std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
-  std::optional<WindowAlong> found;
-  auto look = [&](const KernelOp &op, AffineMap map) {
-    linalg::GenericOp generic = op.op;
-    const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op.op);
-    const SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
-    for (AffineExpr expr : map.getResults()) {
-      const std::optional<dispatch::LinearExpr> linear = dispatch::LinearExpr::of(expr, map.getNumDims());
-      if (!linear || isa<AffineDimExpr>(expr))
-        continue;
-      WindowAlong window;
-      bool isAlong = false;
-      unsigned summed = 0;
-      for (auto [loop, factor] : llvm::enumerate(linear->factors)) {
-        if (factor == 0)
-          continue;
-        if (llvm::is_contained(shape.axes[axis].axes, groupAxes[loop]) && factor > 0) {
-          window.step = factor;
-          isAlong = true;
-        } else if (generic.getIteratorTypesArray()[loop] == utils::IteratorType::reduction) {
-          window.length = sizes[loop];
-          window.apart = factor;
-          ++summed;
-        }
-      }
-      if (isAlong && summed == 1 && !ShapedType::isDynamic(window.length))
-        found = window;
-    }
-  };
-  for (const KernelOp &op : kernel.ops) {
-    if (linalg::GenericOp(op.op).getNumReductionLoops() == 0)
-      continue;
-    for (const KernelInput &input : op.inputs)
-      if (input.isMemory())
-        look(op, input.tensor.map);
-    linalg::GenericOp generic = op.op;
-    for (auto select : generic.getBody()->getOps<arith::SelectOp>()) {
-      Attribute outside;
-      if (!matchPattern(select.getFalseValue(), m_Constant(&outside)))
-        continue;
-      if (const std::optional<dispatch::Border> border = dispatch::borderOf(select, generic, outside))
-        look(op, border->map);
-    }
-  }
-  return found;
-}
-
-/// Which results a thread computes together: the windows overlap, so what it reads for one it has for the next.
-Tile tileFor(const KernelFunction &kernel, const GroupShape &shape, uint32_t width, size_t sums) {
-  const Tile one{1, 1, width};
-  const std::optional<int64_t> window = GroupShape::sizeOf(shape.reducedAxes());
-  if (!canRun(shape) || !window || *window > kMostWindow || *window == 1)
-    return one;
-  const unsigned last = shape.parallel - 1;
-  const std::optional<WindowAlong> along = windowAlong(kernel, shape, last - 1),
-                                   across = canHaveLines(shape) ? windowAlong(kernel, shape, last - 2) : std::nullopt;
-  if (!along)
-    return one;
-  const int64_t results = *GroupShape::sizeOf(shape.parallelAxes());
-  for (Tile tile : width == 1 ? ArrayRef(kTilesOfLines) : ArrayRef(kTiles)) {
-    if (tile.size() > kManyResults)
-      tile.width = std::min(width, kFewLanes);
-    else
-      tile.width = tile.size() == kManyResults || *window > kInFlight ? std::max(width / 2, 1U) : width;
-    if ((tile.lines > 1 && !across) || *window * tile.size() > kMostCombined ||
-        tile.size() * tile.width * sums > kMostAccumulators || tilesOf(shape, tile) / tile.width < kManyThreads ||
-        *shape.axes[last - 1].size < tile.run ||
-        double(tilesOf(shape, tile) * tile.size()) >
-            (tile.size() > kManyResults ? kMostWasteOfLarge : kMostWaste) * double(results) ||
-        (tile.lines > 1 && *shape.axes[last - 2].size < tile.lines))
-      continue;
-    // Windows that hardly overlap are read once, in any tile.
-    const int64_t separate = *window * tile.size();
-    const int64_t together = *window / along->length / (across ? across->length : 1) * along->placesOf(tile.run) *
-                             (across ? across->placesOf(tile.lines) : 1);
-    if (together < separate)
-      return tile;
-  }
-  return one;
-}
+// Long windows, such as all places of an image, are walked row by row: rows of so many elements, and so many of them.
+constexpr int64_t kLeastOfRow = 7, kLeastRows = 4;
 
 class WindowsWriter {
 public:
@@ -186,12 +43,13 @@ private:
   KernelBuilder &k_;
   Bodies &bodies_;
   const uint32_t width_;
-  const Tile tile_; // results of a thread, whose windows overlap
+  const WindowTile tile_; // results of a thread, whose windows overlap
   const unsigned parallel_;
   const SmallVector<RowSum> sums_;
   unsigned lanes_ = 1;
   SmallVector<Point> results_;     // positions on the parallel axes
   Value firstAlong_, firstAcross_; // of those that this tile stores
+  Value row_;                      // of a long window, whose elements are numbered along the last axis; null: all are
 };
 
 /// Of results, or of tiles of them.
@@ -275,7 +133,13 @@ WindowsWriter::Values WindowsWriter::accumulate(Value first, int64_t count, Valu
   for (const Point &result : results_)
     for (int64_t i = 0; i < count; ++i) {
       Point &point = points.emplace_back(result);
-      w_.space.place(point, parallel_, w_.shape.axes.size(), k_.add(first, k_.number(i)));
+      const unsigned last = w_.shape.axes.size() - 1;
+      if (row_) {
+        w_.space.place(point, parallel_, last, row_);
+        point.index[last] = k_.add(first, k_.number(i));
+      } else {
+        w_.space.place(point, parallel_, last + 1, k_.add(first, k_.number(i)));
+      }
       point.id = w_.space.newId();
     }
   // All loads first; what is computed from them is remembered.
@@ -309,6 +173,22 @@ WindowsWriter::Values WindowsWriter::walk() {
     const int64_t row = std::min(*w_.shape.reducedAxes().back().size, kInFlight);
     for (int64_t first = 0; first < *known; first += row)
       accumulators = accumulate(k_.number(first), std::min(row, *known - first), accumulators);
+    return accumulators;
+  }
+  const int64_t inRow = known ? *w_.shape.reducedAxes().back().size : 0;
+  if (known && w_.shape.reducedAxes().size() > 1 && inRow >= kLeastOfRow && *known / inRow >= kLeastRows) {
+    // Where an element lies is what its row's place and its own number make, without a division.
+    accumulators =
+        k_.loop(k_.number(0), k_.number(*known / inRow), k_.number(1), accumulators, [&](Value row, ValueRange values) {
+          row_ = row;
+          const int64_t whole = inRow / kInFlight * kInFlight;
+          Values next = llvm::to_vector(values);
+          if (whole != 0)
+            next = k_.loop(k_.number(0), k_.number(whole), k_.number(kInFlight), next,
+                           [&](Value first, ValueRange carried) { return accumulate(first, kInFlight, carried); });
+          return whole == inRow ? next : accumulate(k_.number(whole), inRow - whole, next);
+        });
+    row_ = Value();
     return accumulators;
   }
   Value elements = w_.space.size(parallel_, w_.shape.axes.size());
@@ -386,9 +266,14 @@ std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape
   const bool isAcross = shape.parallel != 0 && windowAlong(kernel, shape, shape.parallel - 1);
   uint32_t width = shape.parallel == 0 || isAcross ? 1 : vectorWidth(kernel, shape, shape.parallel - 1);
   const size_t sums = phasesOf(kernel, shape.group).front().size();
+  const std::optional<int64_t> window = GroupShape::sizeOf(shape.reducedAxes());
+  if (width > 1 && window && *window >= kLongWindow)
+    if (const uint32_t read = readWidth(kernel, shape, shape.parallel - 1);
+        read > width && shape.axes[shape.parallel - 1].size.value_or(1) % read == 0)
+      width = read;
   while (width > 1 && width * sums > kMostAccumulators)
     width /= 2;
-  const Tile tile = tileFor(kernel, shape, width, sums);
+  const WindowTile tile = tileFor(kernel, shape, width, sums);
   SmallVector<Extent> extents = extentsOf(shape.parallelAxes());
   if (tile.size() > 1)
     extents = {Extent{tilesOf(shape, tile), Value()}};

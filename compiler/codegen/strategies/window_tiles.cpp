@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/window_tiles.h"
+
+#include "compiler/dispatch/analysis/border.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// The same of windows whose thread computes a tile of results: all that the tile combines is straight-line code.
+constexpr int64_t kMostCombined = 400, kMostWindow = 49;
+constexpr WindowTile kTiles[] = {{4, 4}, {2, 4}, {1, 4}, {2, 2}, {1, 2}};
+// Where windows slide along the last axis, too, as over an image whose channels come first: elements that lanes read
+// lie across vectors. Threads have one lane, and more lines.
+constexpr WindowTile kTilesOfLines[] = {{1, 8}, {1, 4}, {1, 2}};
+// Results of which a thread takes half as many lanes, as it does of long windows, and more, of which it takes two: what
+// it reads on its way takes the registers.
+constexpr int64_t kManyResults = 8;
+constexpr uint32_t kFewLanes = 2;
+// The last tiles of an axis compute again what those before have: so many results in all for each that there is. Of
+// large tiles less is worth it.
+constexpr double kMostWaste = 1.4, kMostWasteOfLarge = 1.25;
+// Threads that keep a large device busy, of tiles: each of them has many loads on their way.
+constexpr int64_t kManyThreads = 40'000;
+
+} // namespace
+
+int64_t tilesOf(const GroupShape &shape, WindowTile tile) {
+  int64_t tiles = 1;
+  for (auto [number, axis] : llvm::enumerate(shape.parallelAxes())) {
+    const int64_t side = number + 2 == shape.parallel ? tile.run : number + 3 == shape.parallel ? tile.lines : 1;
+    tiles *= int64_t(llvm::divideCeil(*axis.size, side));
+  }
+  return tiles;
+}
+
+bool canRun(const GroupShape &shape) {
+  return shape.parallel >= 2 && GroupShape::sizeOf(shape.parallelAxes()) &&
+         shape.axes[shape.parallel - 2].axes.size() == 1;
+}
+
+bool canHaveLines(const GroupShape &shape) {
+  return canRun(shape) && shape.parallel >= 3 && shape.axes[shape.parallel - 3].axes.size() == 1;
+}
+
+std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
+  std::optional<WindowAlong> found;
+  auto look = [&](const KernelOp &op, AffineMap map) {
+    linalg::GenericOp generic = op.op;
+    const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op.op);
+    const SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
+    for (AffineExpr expr : map.getResults()) {
+      const std::optional<dispatch::LinearExpr> linear = dispatch::LinearExpr::of(expr, map.getNumDims());
+      if (!linear || isa<AffineDimExpr>(expr))
+        continue;
+      WindowAlong window;
+      bool isAlong = false;
+      unsigned summed = 0;
+      for (auto [loop, factor] : llvm::enumerate(linear->factors)) {
+        if (factor == 0)
+          continue;
+        if (llvm::is_contained(shape.axes[axis].axes, groupAxes[loop]) && factor > 0) {
+          window.step = factor;
+          isAlong = true;
+        } else if (generic.getIteratorTypesArray()[loop] == utils::IteratorType::reduction) {
+          window.length = sizes[loop];
+          window.apart = factor;
+          ++summed;
+        }
+      }
+      if (isAlong && summed == 1 && !ShapedType::isDynamic(window.length))
+        found = window;
+    }
+  };
+  for (const KernelOp &op : kernel.ops) {
+    if (linalg::GenericOp(op.op).getNumReductionLoops() == 0)
+      continue;
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory())
+        look(op, input.tensor.map);
+    linalg::GenericOp generic = op.op;
+    for (auto select : generic.getBody()->getOps<arith::SelectOp>()) {
+      Attribute outside;
+      if (!matchPattern(select.getFalseValue(), m_Constant(&outside)))
+        continue;
+      if (const std::optional<dispatch::Border> border = dispatch::borderOf(select, generic, outside))
+        look(op, border->map);
+    }
+  }
+  return found;
+}
+
+WindowTile tileFor(const KernelFunction &kernel, const GroupShape &shape, uint32_t width, size_t sums) {
+  const WindowTile one{1, 1, width};
+  const std::optional<int64_t> window = GroupShape::sizeOf(shape.reducedAxes());
+  if (!canRun(shape) || !window || *window > kMostWindow || *window == 1)
+    return one;
+  const unsigned last = shape.parallel - 1;
+  const std::optional<WindowAlong> along = windowAlong(kernel, shape, last - 1),
+                                   across = canHaveLines(shape) ? windowAlong(kernel, shape, last - 2) : std::nullopt;
+  if (!along)
+    return one;
+  const int64_t results = *GroupShape::sizeOf(shape.parallelAxes());
+  for (WindowTile tile : width == 1 ? ArrayRef(kTilesOfLines) : ArrayRef(kTiles)) {
+    if (tile.size() > kManyResults)
+      tile.width = std::min(width, kFewLanes);
+    else
+      tile.width = tile.size() == kManyResults || *window > kInFlight ? std::max(width / 2, 1U) : width;
+    if ((tile.lines > 1 && !across) || *window * tile.size() > kMostCombined ||
+        tile.size() * tile.width * sums > kMostAccumulators || tilesOf(shape, tile) / tile.width < kManyThreads ||
+        *shape.axes[last - 1].size < tile.run ||
+        double(tilesOf(shape, tile) * tile.size()) >
+            (tile.size() > kManyResults ? kMostWasteOfLarge : kMostWaste) * double(results) ||
+        (tile.lines > 1 && *shape.axes[last - 2].size < tile.lines))
+      continue;
+    // Windows that hardly overlap are read once, in any tile.
+    const int64_t separate = *window * tile.size();
+    const int64_t together = *window / along->length / (across ? across->length : 1) * along->placesOf(tile.run) *
+                             (across ? across->placesOf(tile.lines) : 1);
+    if (together < separate)
+      return tile;
+  }
+  return one;
+}
+
+uint32_t readWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
+  uint32_t widest = 0;
+  auto look = [&](const KernelTensor &tensor, const KernelOp &op) {
+    if (shape.along(tensor, op.op, axis) != GroupShape::Along::Same)
+      widest = std::max(widest, dispatch::elementBytes(tensor.element));
+  };
+  for (const KernelOp &op : kernel.ops) {
+    if (linalg::GenericOp(op.op).getNumReductionLoops() == 0)
+      continue;
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory())
+        look(input.tensor, op);
+    for (const KernelBorder &border : op.borders)
+      look(border.tensor, op);
+  }
+  return widest == 0 ? 1 : 16 / std::max(widest, 2U);
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which results a thread of the strategy `windows` computes together, and how many lanes of each.
+#pragma once
+
+#include "compiler/codegen/strategies/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+// Elements of a window that a thread loads before it combines them; a window of no more is straight-line code.
+inline constexpr int64_t kInFlight = 9;
+// Accumulators of a thread; of more results, each thread has fewer.
+inline constexpr uint32_t kMostAccumulators = 32;
+// Of windows of so many elements reading is all that matters, and vectors are as wide as what is read.
+inline constexpr int64_t kLongWindow = 64;
+
+// A tile of results: lines along the axis before that, runs along the axis before the last.
+struct WindowTile {
+  int64_t lines = 1, run = 1;
+  uint32_t width = 1; // lanes of each result
+
+  int64_t size() const { return lines * run; }
+};
+
+/// How a tensor is read through windows along an axis: how far the next result's window is away, and how long it is;
+/// nothing where there is none.
+struct WindowAlong {
+  int64_t step = 1, length = 1, apart = 1;
+  /// Places that windows of so many results meet, counting each once.
+  int64_t placesOf(int64_t results) const {
+    llvm::SmallDenseSet<int64_t> places;
+    for (int64_t result = 0; result < results; ++result)
+      for (int64_t place = 0; place < length; ++place)
+        places.insert(result * step + place * apart);
+    return int64_t(places.size());
+  }
+};
+std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
+
+/// Tiles of results along the axes before the last.
+int64_t tilesOf(const GroupShape &shape, WindowTile tile);
+/// Whether a thread may compute several results along the axis before the last: there is one, and sizes are known.
+bool canRun(const GroupShape &shape);
+/// The same of the axis before that: a line of results.
+bool canHaveLines(const GroupShape &shape);
+/// Which results a thread computes together: the windows overlap, so what it reads for one it has for the next.
+WindowTile tileFor(const KernelFunction &kernel, const GroupShape &shape, uint32_t width, size_t sums);
+/// Lanes of 16 bytes of the widest tensor that a reduction reads along the axis.
+uint32_t readWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
+
+} // namespace tenon::compiler::codegen
