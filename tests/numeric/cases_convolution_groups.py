@@ -203,6 +203,14 @@ def cases(sizes):
             yield Case("convolution in groups", name, one(
                 [image, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b),
                 lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
+            if number in (0, 1) and kind < 2:
+                # Of a group's neighbours in a tile every element stays what it is.
+                infinite = elements.draw(random, operand, shape.arranged(shape.order[0]), -2, 2)
+                infinite[0, 5, 6, 3, 0] = np.inf
+                yield Case("convolution in groups, an infinity", name, one(
+                    [argument(operand, infinite), filters],
+                    lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b),
+                    lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
             if number in (0, 5, 7):
                 bias = argument("f32", elements.draw(random, "f32", (shape.groups, shape.results)))
 

@@ -292,8 +292,7 @@ void GroupedPatch::bring(Value patch, Value filters) {
   const bool mayBeLines = form_.isLastInMemory() && form_.channels % kQuad == 0 && line % kCopyBytes == 0 &&
                           form_.groups * group % kCopyBytes == 0;
   if (mayBeLines)
-    k_.branch(
-        bodies_.isAligned(*form_.image, kCopyBytes), [&] { bringLines(patch); }, [&] { bringQuads(patch); });
+    k_.branch(bodies_.isAligned(*form_.image, kCopyBytes), [&] { bringLines(patch); }, [&] { bringQuads(patch); });
   else
     bringQuads(patch);
   const bool mayBeVectors = form_.channels % kQuad == 0 && shape_.along(*form_.filters, form_.product.op->op,

@@ -2,7 +2,7 @@
 // A patch of the image and filters of some groups, from memory to shared memory (grouped_windows.h).
 #pragma once
 
-#include "compiler/codegen/contraction/grouped_geometry.h"
+#include "compiler/codegen/contraction/grouped_form.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
 namespace tenon::compiler::codegen {

@@ -253,8 +253,7 @@ void GroupedWindowsKernel::storeResults() {
   int64_t width = form_.isLastInMemory() ? vectorWidth(kernel_, shape_, columns.back()) : 1;
   while (*shape_.axes[columns.back()].size % width != 0)
     width /= 2;
-  k_.branch(
-      bodies_.isAligned(width, /*needsWhole=*/true), [&] { storeVectors(width); }, [&] { storeVectors(1); });
+  k_.branch(bodies_.isAligned(width, /*needsWhole=*/true), [&] { storeVectors(width); }, [&] { storeVectors(1); });
 }
 
 void GroupedWindowsKernel::storeVectors(int64_t width) {

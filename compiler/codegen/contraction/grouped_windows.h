@@ -15,44 +15,9 @@
 // filters, which all its lanes read at once.
 #pragma once
 
-#include "compiler/codegen/contraction/product.h"
-#include "compiler/dispatch/analysis/grouped.h"
+#include "compiler/codegen/contraction/grouped_form.h"
 
 namespace tenon::compiler::codegen {
-
-struct GroupedForm {
-  struct Place {
-    unsigned dimension; // of the image
-    unsigned axis;      // of the space
-    std::optional<unsigned> window;
-    int64_t step, apart, offset;
-    int64_t results, length; // of them, of the window
-  };
-  Product product; // the image is left
-  const KernelTensor *image = nullptr, *filters = nullptr;
-  bool hasBorder = false;
-  unsigned group = 0, channel = 0;   // axes of the space
-  llvm::SmallVector<unsigned> outer; // of the product's rows, along which nothing slides
-  llvm::SmallVector<Place> places;
-  int64_t groups = 0, channels = 0, columns = 0; // columns: filters of a group
-  uint32_t elementBytes = 0;
-
-  static std::optional<GroupedForm> of(const KernelFunction &kernel, const GroupShape &shape);
-  int64_t windowPlaces() const;
-  /// Whether an image's elements at a place are neighbours, group by group.
-  bool isLastInMemory() const;
-};
-
-/// What a block computes.
-struct GroupedTile {
-  llvm::SmallVector<int64_t> sides; // results along each of the form's places
-  int64_t groups = 1;
-
-  /// The one that is done first by its bytes; nothing where none fits.
-  static std::optional<GroupedTile> of(const GroupedForm &form);
-  int64_t results() const;                        // places of them
-  int64_t tilesOf(const GroupedForm &form) const; // of one image
-};
 
 inline constexpr uint32_t kGroupedThreads = 256;
 

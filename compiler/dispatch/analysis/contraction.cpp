@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/contraction.h"
 
-#include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/input/types/storage.h"
 
@@ -219,6 +218,22 @@ static int64_t mostFewReadOf(const Contraction &product, const FewRows &found) {
 bool readsWindows(linalg::GenericOp op) {
   return !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) ||
          !op.getBody()->getOps<tensor::ExtractOp>().empty();
+}
+
+bool sumsOverPlaces(linalg::GenericOp op, AffineMap image) {
+  constexpr double kUnknown = 1 << 20; // more than any window has
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  double summed = 1, apart = 1;
+  for (AffineExpr expr : image.getResults()) {
+    if (isa<AffineDimExpr>(expr))
+      continue;
+    for (auto [loop, size] : llvm::enumerate(sizes))
+      if (expr.isFunctionOfDim(loop))
+        (types[loop] == utils::IteratorType::reduction ? summed : apart) *=
+            ShapedType::isDynamic(size) ? kUnknown : double(size);
+  }
+  return summed > apart;
 }
 
 std::optional<int64_t> knownSizeOf(linalg::GenericOp op, ArrayRef<unsigned> loops) {

@@ -68,6 +68,10 @@ bool isF8(mlir::Type type);
 /// Whether an operand is indexed by sums of loops, as the image of a convolution: its elements are read several times
 /// over, however few the filters are.
 bool readsWindows(mlir::linalg::GenericOp op);
+/// Whether an operation sums over what the windows of the image slide along, rather than over the windows: the gradient
+/// of a convolution by its filters, dw[f, ky, kx, c] = sum of dy[n, y, x, f] * image[n, y + ky, x + kx, c].
+/// @param image how the operation reads it
+bool sumsOverPlaces(mlir::linalg::GenericOp op, mlir::AffineMap image);
 /// Whether tensor cores multiply such factors without rounding them: f16, bf16, i8, f8 of either kind.
 bool isForTensorCores(const Contraction &product);
 /// The same, or f32 where they may be rounded to tf32 (kernel_config.h).

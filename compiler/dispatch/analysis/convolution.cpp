@@ -119,22 +119,6 @@ std::optional<Convolution> Convolution::of(linalg::LinalgOp named) {
   return found;
 }
 
-bool sumsOverPlaces(linalg::GenericOp op, AffineMap image) {
-  constexpr double kUnknown = 1 << 20; // more than any window has
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
-  double summed = 1, apart = 1;
-  for (AffineExpr expr : image.getResults()) {
-    if (isa<AffineDimExpr>(expr))
-      continue;
-    for (auto [loop, size] : llvm::enumerate(sizes))
-      if (expr.isFunctionOfDim(loop))
-        (types[loop] == utils::IteratorType::reduction ? summed : apart) *=
-            ShapedType::isDynamic(size) ? kUnknown : double(size);
-  }
-  return summed > apart;
-}
-
 bool Convolution::hasManyChannels() const {
   linalg::GenericOp generic = op;
   const Type element = cast<RankedTensorType>(image->get().getType()).getElementType();

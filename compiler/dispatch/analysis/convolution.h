@@ -33,11 +33,6 @@ struct Convolution {
   bool hasManyChannels() const;
 };
 
-/// Whether an operation sums over what the windows of the image slide along, rather than over the windows: the gradient
-/// of a convolution by its filters, dw[f, ky, kx, c] = sum of dy[n, y, x, f] * image[n, y + ky, x + kx, c].
-/// @param image how the operation reads it
-bool sumsOverPlaces(mlir::linalg::GenericOp op, mlir::AffineMap image);
-
 /// What makes `tensor`, an image with zeros around it for one reader (border.h); null where it is anything else.
 mlir::linalg::GenericOp borderAround(mlir::Value tensor);
 

@@ -96,8 +96,8 @@ bool isBorder(linalg::GenericOp producer) {
 
 constexpr int64_t kVectorBytes = 16;
 
-/// The border around the image of a convolution that tensor cores compute, or of one in groups: they copy the image as it
-/// lies, and zeros for what is outside. Elements one by one would each ask whether they are inside.
+/// The border around the image of a convolution that tensor cores compute, or of one in groups: they copy the image as
+/// it lies, and zeros for what is outside. Elements one by one would each ask whether they are inside.
 bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   const std::optional<Contraction> product = contractionOf(consumer);
