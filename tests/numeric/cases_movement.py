@@ -73,6 +73,22 @@ def slices(kind, n, dynamic):
     yield "fill", one(Splat(kind, (5, n), value))
 
 
+def row_cases():
+    """Rows that are a multiple of half a vector long, or of none: of more than one block, moved, cut out and put together."""
+    for kind in ("f32", "bf16", "i8", "f64"):
+        add = "arith.addf" if elements.is_float(kind) else "arith.addi"
+        for n, dynamic in itertools.product((100, 130, 132, 77), (False, True)):
+            x, y = drawn(kind, (41, n), dynamic), drawn(kind, (43, n + 5), dynamic, "y")
+            yield Case("rows in another order", kind, one(drawn(kind, (3, 9, 5, n), dynamic), Transpose((0, 0), [0, 2, 1, 3])))
+            yield Case("rows of a slice", kind, one(x, y, Slice((1, 0), [1, 3], [41, n], [1, 1]), Elementwise(
+                [(0, 0), (2, 0)], [[0, 1], [0, 1]], (41, n), [Step(add, kind, (0, 1))], [2])))
+            yield Case("rows and a vector", kind, one(x, drawn(kind, (n,), dynamic, "v"), drawn(kind, (41,), dynamic, "w"), Elementwise(
+                [(0, 0), (1, 0), (2, 0)], [[0, 1], [1], [0]], (41, n), [Step(add, kind, (0, 1)), Step(add, kind, (3, 2))], [4])))
+            yield Case("rows put together", kind, one(x, drawn(kind, (41, 28), dynamic, "z"), Concat(((0, 0), (1, 0)), 1)))
+            yield Case("rows put together", kind, one(x, Concat(((0, 0), (0, 0)), 1)))
+            yield Case("padded rows", kind, one(x, Pad((0, 0), [1, 2], [0, 6], 3)))
+
+
 def gathers(kind, n, dynamic):
     table = drawn(kind, (11, 7), dynamic)
     index = argument("i64", generator("index", n).integers(0, 11, (n,)), dynamic)
@@ -178,6 +194,7 @@ def many_arguments(kind, count):
 
 
 def cases(sizes):
+    yield from row_cases()
     for kind in KINDS:
         for n, dynamic in forms(sizes):
             for group in (transposes, slices, gathers, odd_ones):

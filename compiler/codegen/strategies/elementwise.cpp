@@ -77,15 +77,34 @@ public:
     if (width_ == 1)
       return writeApart();
     if (axes == 1)
-      return k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
+      return k_.branch(
+          w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
     Value row = w_.space.size(axes - 1);
     Value isWhole = k_.equal(k_.rem(row, k_.number(width_)), k_.number(0));
     Value isLong = k_.less(k_.number(kShortRow * width_), row);
-    auto whole = [&] { k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); }); };
-    k_.branch(isWhole, whole, [&] { k_.branch(isLong, [&] { writeRagged(); }, [&] { writeApart(); }); });
+    auto whole = [&] {
+      k_.branch(
+          w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
+    };
+    auto ragged = [&] {
+      k_.branch(
+          isLong, [&] { writeRagged(); }, [&] { writeApart(); });
+    };
+    if (width_ < 4 || !isRowKnown())
+      return k_.branch(isWhole, whole, ragged);
+    Value isHalf =
+        k_.both(k_.equal(k_.rem(row, k_.number(width_ / 2)), k_.number(0)), w_.bodies.areBasesAligned(width_ / 2));
+    k_.branch(isWhole, whole, [&] {
+      k_.branch(
+          isHalf, [&] { writeHalves(); }, ragged);
+    });
   }
 
 private:
+  /// Of an unknown one, a kernel has code for every kind of row, and the registers of the one that takes most: with
+  /// halves, and two rows at once, fewer warps are there to hide what rows of whole vectors wait for.
+  bool isRowKnown() const { return w_.shape.axes.back().size.has_value(); }
+
   Point pointAt(Value element) {
     Point point;
     if (unrolled_) {
@@ -99,10 +118,16 @@ private:
     return point;
   }
 
-  void writeAt(const Point &point, unsigned width, bool isAligned = true) {
+  void writeAt(ArrayRef<Point> points, unsigned width, bool isAligned = true) {
     Bodies::Scope scope(w_.bodies);
     w_.bodies.setWidth(width, isAligned);
-    w_.bodies.preload(point);
+    for (const Point &point : points)
+      w_.bodies.preload(point);
+    for (const Point &point : points)
+      storeAt(point);
+  }
+
+  void storeAt(const Point &point) {
     for (int64_t round = 0, rounds = unrolled_ ? *w_.shape.axes[*unrolled_].size : 1; round < rounds; ++round) {
       Point at = point;
       if (unrolled_) {
@@ -122,6 +147,19 @@ private:
         k_.less(elements_, end), [&] { writeEach(first, elements_, 1); }, [&] { writeAt(pointAt(first), width_); });
   }
 
+  /// Rows that are a multiple of half a vector: a thread has two halves on their way, each beside its neighbours'.
+  void writeHalves() {
+    const unsigned lanes = width_ / 2;
+    Value first = k_.add(first_, k_.mul(k_.thread(), k_.number(lanes)));
+    Value second = k_.add(first, k_.number(int64_t(k_.threads) * lanes));
+    k_.branch(
+        k_.less(second, elements_),
+        [&] {
+          writeAt({pointAt(first), pointAt(second)}, lanes);
+        },
+        [&] { k_.when(k_.less(first, elements_), [&] { writeAt(pointAt(first), lanes); }); });
+  }
+
   /// Rows that are no multiple of a vector: the vectors of what is written are those of the whole tensor, and one that
   /// lies in two rows goes one element at a time. Each access tests whether it is aligned.
   void writeRagged() {
@@ -132,8 +170,31 @@ private:
     Value isTorn = arith::OrIOp::create(k_.b, k_.loc, k_.less(elements_, end),
                                         k_.less(w_.space.size(w_.shape.axes.size() - 1), rowEnd));
     k_.branch(
-        isTorn, [&] { writeEach(first, k_.min(end, elements_), 1); },
+        isTorn,
+        [&] {
+          if (isRowKnown())
+            return writeTorn(point, first, k_.min(end, elements_));
+          writeEach(first, k_.min(end, elements_), 1);
+        },
         [&] { writeAt(point, width_, /*isAligned=*/false); });
+  }
+
+  /// Elements of a row from the point on, and those of the next row behind them: two divisions, not one for each.
+  void writeTorn(const Point &point, Value first, Value end) {
+    Value row = w_.space.size(axes_ - 1), column = point.index.back();
+    Point next = pointAt(k_.add(first, k_.sub(row, column)));
+    k_.loop(k_.number(0), k_.sub(end, first), k_.number(1), {}, [&](Value lane, ValueRange) {
+      Point at = point;
+      Value place = k_.add(column, lane);
+      Value isInRow = k_.less(place, row);
+      for (unsigned axis = 0; axis + 1 < axes_; ++axis)
+        if (axis != unrolled_)
+          at.index[axis] = k_.select(isInRow, point.index[axis], next.index[axis]);
+      at.index.back() = k_.select(isInRow, place, k_.sub(place, row));
+      at.id = at.place = w_.space.newId();
+      writeAt(at, 1);
+      return SmallVector<Value>();
+    });
   }
 
   /// Neighbouring threads take neighbouring elements.
