@@ -77,27 +77,17 @@ public:
     if (width_ == 1)
       return writeApart();
     if (axes == 1)
-      return k_.branch(
-          w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
+      return k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
     Value row = w_.space.size(axes - 1);
     Value isWhole = k_.equal(k_.rem(row, k_.number(width_)), k_.number(0));
     Value isLong = k_.less(k_.number(kShortRow * width_), row);
-    auto whole = [&] {
-      k_.branch(
-          w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
-    };
-    auto ragged = [&] {
-      k_.branch(
-          isLong, [&] { writeRagged(); }, [&] { writeApart(); });
-    };
+    auto whole = [&] { k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); }); };
+    auto ragged = [&] { k_.branch(isLong, [&] { writeRagged(); }, [&] { writeApart(); }); };
     if (width_ < 4 || !isRowKnown())
       return k_.branch(isWhole, whole, ragged);
     Value isHalf =
         k_.both(k_.equal(k_.rem(row, k_.number(width_ / 2)), k_.number(0)), w_.bodies.areBasesAligned(width_ / 2));
-    k_.branch(isWhole, whole, [&] {
-      k_.branch(
-          isHalf, [&] { writeHalves(); }, ragged);
-    });
+    k_.branch(isWhole, whole, [&] { k_.branch(isHalf, [&] { writeHalves(); }, ragged); });
   }
 
 private:
@@ -153,10 +143,7 @@ private:
     Value first = k_.add(first_, k_.mul(k_.thread(), k_.number(lanes)));
     Value second = k_.add(first, k_.number(int64_t(k_.threads) * lanes));
     k_.branch(
-        k_.less(second, elements_),
-        [&] {
-          writeAt({pointAt(first), pointAt(second)}, lanes);
-        },
+        k_.less(second, elements_), [&] { writeAt({pointAt(first), pointAt(second)}, lanes); },
         [&] { k_.when(k_.less(first, elements_), [&] { writeAt(pointAt(first), lanes); }); });
   }
 

@@ -36,7 +36,7 @@ TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceGetsThatOfTheWhole) {
                 "%p = arith.sitofp %c : i32 to f32\n%q = arith.mulf %x, %p : f32\n%t = arith.addf %q, %y : f32");
   ASSERT_EQ(raggedLoopOf(op), 0u);
   auto function = op->getParentOfType<mlir::func::FuncOp>();
-  splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
+  ASSERT_TRUE(splitRagged(op, 0, RaggedLimits{.enough = 192, .wanted = 256, .least = 256, .tile = 64}));
   ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
   auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
   ASSERT_EQ(ops.size(), 2u);
@@ -53,12 +53,37 @@ TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceGetsThatOfTheWhole) {
 TEST_F(RaggedSplit, PartsAndTheRowsBehindThemAreTwoReductions) {
   auto op = sum("i, j", "j", "reduction", "parallel");
   auto function = op->getParentOfType<mlir::func::FuncOp>();
-  splitRagged(op, 0, {.enough = 192, .wanted = 256, .least = 256, .tile = 64});
+  ASSERT_TRUE(splitRagged(op, 0, RaggedLimits{.enough = 192, .wanted = 256, .least = 256, .tile = 64}));
   ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
   auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(ops[0].getNumLoops(), 3u);
   EXPECT_TRUE(ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>());
+  EXPECT_EQ(ops[1].getDpsInputs()[0], ops[0]->getResult(0));
+}
+
+TEST_F(RaggedSplit, RowsOfSumsOverOuterAndInnerDimensionsAreParts) {
+  auto sumOf = [&](const std::string &kinds) {
+    return firstGeneric(
+        "func.func @f(%a: tensor<?x?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> " +
+        kinds +
+        "]} ins(%a : tensor<?x?x?xf32>) outs(%s : tensor<?xf32>) {\n^bb0(%x: f32, %y: f32):\n"
+        "%t = arith.addf %x, %y : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n"
+        "return %r : tensor<?xf32>\n}");
+  };
+  EXPECT_FALSE(wholeLoopOf(sumOf("(i)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"")));
+  EXPECT_FALSE(wholeLoopOf(sumOf("(k)>], iterator_types = [\"reduction\", \"reduction\", \"parallel\"")));
+  auto op = sumOf("(j)>], iterator_types = [\"reduction\", \"parallel\", \"reduction\"");
+  ASSERT_EQ(wholeLoopOf(op), 0u);
+  auto function = op->getParentOfType<mlir::func::FuncOp>();
+  std::optional<RaggedSum> sum = splitRagged(op, 0, std::nullopt);
+  ASSERT_TRUE(sum && sum->isWhole);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+  auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].getNumReductionLoops(), 1u);
+  EXPECT_EQ(ops[0].getDpsInputs()[0], function.getArgument(0));
   EXPECT_EQ(ops[1].getDpsInputs()[0], ops[0]->getResult(0));
 }
 
