@@ -33,7 +33,7 @@ ROOMS = {
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
                  "input/tensors", "input/types", "input/steps", "input", "dialect/transforms",
                  "dispatch/analysis", "dispatch/products", "dispatch/prepare", "dispatch/splits", "dispatch", "dispatch/attention",
-                 "codegen/kernel", "codegen/ptx", "codegen/contraction", "codegen/tuning", "codegen/attention", "codegen/attention/hopper", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen", "host/program", "host", "bridge", ".", "tools"],
+                 "codegen/kernel", "codegen/ptx", "codegen/contraction", "codegen/grouped", "codegen/tuning", "codegen/attention", "codegen/attention/hopper", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen", "host/program", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program", "c_api", "tools",
                 "tools/check_kernel"],
     "tuner": ["."],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/grouped.h"
 
-#include "compiler/codegen/contraction/grouped_windows.h"
+#include "compiler/codegen/grouped/windows.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions in groups of few channels, and what is computed from each element of their results: many groups of a
-// patch of the image at once (codegen/contraction/grouped_windows.h).
+// patch of the image at once (codegen/grouped/windows.h).
 #pragma once
 
 #include "compiler/codegen/strategies/strategy.h"

@@ -6,7 +6,7 @@
 //
 // Each group is a product of its own that is too narrow to fill a tile, while the images of neighbouring groups are
 // neighbours in memory. So a kernel takes a patch of the image with many groups at once
-// (codegen/contraction/grouped_windows.h), and nobody copies an operand for it.
+// (codegen/grouped/windows.h), and nobody copies an operand for it.
 #pragma once
 
 #include "compiler/dispatch/analysis/contraction.h"

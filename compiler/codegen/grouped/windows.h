@@ -15,7 +15,7 @@
 // filters, which all its lanes read at once.
 #pragma once
 
-#include "compiler/codegen/contraction/grouped_form.h"
+#include "compiler/codegen/grouped/form.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A convolution in groups of few channels as its kernel sees it, what a block computes of it, and what it has in shared
-// memory (grouped_windows.h).
+// memory (windows.h).
 #pragma once
 
 #include "compiler/codegen/contraction/product.h"

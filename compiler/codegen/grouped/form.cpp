@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/contraction/grouped_form.h"
+#include "compiler/codegen/grouped/form.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A patch of the image and filters of some groups, from memory to shared memory (grouped_windows.h).
+// A patch of the image and filters of some groups, from memory to shared memory (windows.h).
 #pragma once
 
-#include "compiler/codegen/contraction/grouped_form.h"
+#include "compiler/codegen/grouped/form.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
 namespace tenon::compiler::codegen {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/contraction/grouped_windows.h"
+#include "compiler/codegen/grouped/windows.h"
 
-#include "compiler/codegen/contraction/grouped_patch.h"
 #include "compiler/codegen/contraction/result_ops.h"
+#include "compiler/codegen/grouped/patch.h"
 
 using namespace mlir;
 

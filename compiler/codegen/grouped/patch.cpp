@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/contraction/grouped_patch.h"
+#include "compiler/codegen/grouped/patch.h"
 
 using namespace mlir;
 
