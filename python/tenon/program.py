@@ -125,8 +125,10 @@ def sample(name: str = "example.tenon") -> str:
     and generated ones, and what it was made from, `example.mlir` and `kernels.cu`."""
     folder = pathlib.Path(__file__).parent / "_samples" / "custom_dispatch"
     if not (folder / name).exists():
-        there = ", ".join(sorted(one.name for one in folder.glob("*"))) or "none: it was built without nvcc"
-        raise FileNotFoundError(f"the package has no sample {name!r}; there are {there}")
+        there = ", ".join(sorted(one.name for one in folder.glob("*"))) or "none"
+        why = ("" if (folder / "example.tenon").exists() else
+               ": the compiler and nvcc make it, and this package was built from source without one of them")
+        raise FileNotFoundError(f"the package has no sample {name!r}, there are {there}{why}")
     return str(folder / name)
 
 

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 import tenon
 
 SAMPLE = pathlib.Path(__file__).resolve().parent.parent.parent / "samples" / "python_kernels"
@@ -103,3 +105,8 @@ def test_the_tiles_that_the_ladder_tries(program, tmp_path, monkeypatch):
     rungs.TUNED.write_text(json.dumps({"128x128x128": rungs.CANDIDATES[4]}))
     assert rungs.autotuned[128, 128, 128] is rungs.tiles[(128, 128, 128, *rungs.CANDIDATES[4])]
     assert rungs.autotuned[256, 128, 128] is rungs.tiles[(256, 128, 128, *rungs.CANDIDATES[0])]
+
+
+def test_a_sample_that_is_not_there_names_those_that_are():
+    with pytest.raises(FileNotFoundError, match="no sample 'other.tenon', there are .*example.mlir"):
+        tenon.sample("other.tenon")
