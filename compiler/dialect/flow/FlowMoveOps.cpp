@@ -9,13 +9,6 @@ using namespace mlir;
 namespace tenon::compiler::flow {
 namespace {
 
-LogicalResult verifyDims(Operation *op, StringRef which, Type type, ValueRange dims) {
-  if (dims.size() == dynamicDimCount(type))
-    return success();
-  return op->emitOpError() << "has " << dims.size() << " dynamic dimensions for its " << which << ", " << type
-                           << " wants " << dynamicDimCount(type);
-}
-
 LogicalResult verifyIndices(Operation *op, StringRef which, RankedTensorType type, ValueRange indices) {
   if (int64_t(indices.size()) == type.getRank())
     return success();

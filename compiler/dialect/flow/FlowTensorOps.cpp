@@ -106,15 +106,8 @@ void TensorTieShapeOp::print(OpAsmPrinter &printer) {
   printTypeWithDims(printer, getSource().getType(), getDynamicDims());
 }
 
-static LogicalResult verifyDims(Operation *op, StringRef which, Type type, size_t found) {
-  if (found == dynamicDimCount(type))
-    return success();
-  return op->emitOpError() << "has " << found << " dynamic dimensions for its " << which << ", " << type << " wants "
-                           << dynamicDimCount(type);
-}
-
 LogicalResult TensorTieShapeOp::verify() {
-  return verifyDims(*this, "source", getSource().getType(), getDynamicDims().size());
+  return verifyDims(*this, "source", getSource().getType(), getDynamicDims());
 }
 
 LogicalResult TensorTieShapeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
@@ -170,8 +163,8 @@ static int64_t elementBits(RankedTensorType type) {
 
 template <typename Op> static LogicalResult verifyReinterpret(Op op) {
   auto source = cast<RankedTensorType>(op.getSource().getType()), result = cast<RankedTensorType>(op.getType());
-  if (failed(verifyDims(op, "source", source, op.getSourceDims().size())) ||
-      failed(verifyDims(op, "result", result, op.getResultDims().size())))
+  if (failed(verifyDims(op, "source", source, op.getSourceDims())) ||
+      failed(verifyDims(op, "result", result, op.getResultDims())))
     return failure();
   if (!source.hasStaticShape() || !result.hasStaticShape() || !elementBits(source) || !elementBits(result))
     return success();

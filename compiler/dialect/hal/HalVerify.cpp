@@ -302,19 +302,12 @@ LogicalResult DispatchExternOp::verifyRegions() {
 
 //===-- Buffer views ---------------------------------------------------------------------------------------------===//
 
-static LogicalResult verifyDims(Operation *op, Type type, ValueRange dims) {
-  if (dims.size() == dynamicDimCount(type))
-    return success();
-  return op->emitOpError() << "has " << dims.size() << " dynamic dimensions, " << type << " wants "
-                           << dynamicDimCount(type);
-}
-
 LogicalResult TensorImportOp::verify() {
-  return verifyDims(*this, getTarget().getType(), getTargetDims());
+  return verifyDims(*this, "target", getTarget().getType(), getTargetDims());
 }
 
 LogicalResult TensorExportOp::verify() {
-  return verifyDims(*this, getSource().getType(), getSourceDims());
+  return verifyDims(*this, "source", getSource().getType(), getSourceDims());
 }
 
 } // namespace tenon::compiler::hal

@@ -131,6 +131,13 @@ ParseResult parseDispatchOperands(OpAsmParser &parser, DispatchSignature &signat
   return parser.parseOperandList(signature.arguments, OpAsmParser::Delimiter::Paren);
 }
 
+LogicalResult verifyDims(Operation *op, StringRef which, Type type, ValueRange dims) {
+  if (dims.size() == dynamicDimCount(type))
+    return success();
+  return op->emitOpError() << "has " << dims.size() << " dynamic dimensions for its " << which << ", " << type
+                           << " wants " << dynamicDimCount(type);
+}
+
 ParseResult parseDims(OpAsmParser &parser, Type type, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &allDims) {
   llvm::SMLoc loc = parser.getCurrentLocation();
   SmallVector<OpAsmParser::UnresolvedOperand> dims;

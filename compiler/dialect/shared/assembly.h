@@ -11,6 +11,9 @@ namespace tenon::compiler {
 /// Number of dynamic dimensions of a shaped type; 0 for any other type.
 unsigned dynamicDimCount(mlir::Type type);
 
+/// An error of `op` where these are not the dynamic dimensions of `type`, its source or result, as `which` says.
+mlir::LogicalResult verifyDims(mlir::Operation *op, llvm::StringRef which, mlir::Type type, mlir::ValueRange dims);
+
 /// `{%d0, %d1}` behind a type, as many as it has dynamic dimensions.
 mlir::ParseResult parseDims(mlir::OpAsmParser &parser, mlir::Type type,
                             llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &dims);

@@ -2,6 +2,7 @@
 // flow's operations that move elements, as those of MLIR's tensor dialect: they name each dynamic size, which those
 // find out.
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/shared/assembly.h"
 #include "compiler/input/steps/steps.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,20 +20,6 @@ SmallVector<OpFoldResult> sizesOf(OpBuilder &builder, RankedTensorType type, Val
   for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
     sizes.push_back(type.isDynamicDim(dimension) ? OpFoldResult(values[dimension])
                                                  : OpFoldResult(builder.getIndexAttr(type.getDimSize(dimension))));
-  return sizes;
-}
-
-/// The same, where the values are those of the dynamic dimensions alone.
-SmallVector<OpFoldResult> dynamicSizesOf(OpBuilder &builder, RankedTensorType type, ValueRange values) {
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t size : type.getShape()) {
-    if (!ShapedType::isDynamic(size)) {
-      sizes.push_back(builder.getIndexAttr(size));
-      continue;
-    }
-    sizes.push_back(values.front());
-    values = values.drop_front();
-  }
   return sizes;
 }
 
@@ -68,7 +55,7 @@ FailureOr<Value> read(Operation *op) {
         const RankedTensorType part = update.getUpdate().getType();
         return Value(tensor::InsertSliceOp::create(
             b, loc, update.getUpdate(), update.getTarget(), getAsOpFoldResult(update.getStartIndices()),
-            dynamicSizesOf(b, part, update.getUpdateDims()), ones(b, part.getRank())));
+            shapeWith(b, part, update.getUpdateDims()), ones(b, part.getRank())));
       })
       .Case<flow::TensorSplatOp>([&](flow::TensorSplatOp splat) {
         return Value(tensor::SplatOp::create(b, loc, splat.getValue(), splat.getType(), splat.getResultDims()));
