@@ -7,6 +7,14 @@
 
 namespace tenon::compiler::codegen {
 
+/// "tensor<2x3xbf16>".
+inline std::string tensorText(const std::vector<int64_t> &shape, const std::string &element) {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += std::to_string(size) + "x";
+  return text + element + ">";
+}
+
 class KernelTest : public KernelTextTest {
 protected:
   KernelTest() {

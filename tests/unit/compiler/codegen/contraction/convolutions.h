@@ -41,18 +41,12 @@ protected:
 
   /// The gradient by filters[f, r, s, c] of such a one, from the image and the result's.
   const KernelFunction &gradient(const Sizes &sizes) {
-    auto tensor = [](std::vector<int64_t> shape, const std::string &element) {
-      std::string text = "tensor<";
-      for (int64_t size : shape)
-        text += std::to_string(size) + "x";
-      return text + element + ">";
-    };
     const std::string step = std::to_string(sizes.step);
-    const std::string image = tensor({sizes.images, (sizes.height - 1) * sizes.step + 3,
-                                      (sizes.width - 1) * sizes.step + 3, sizes.channels},
-                                     "bf16"),
-                      given = tensor({sizes.images, sizes.height, sizes.width, sizes.filters}, "bf16"),
-                      result = tensor({sizes.filters, 3, 3, sizes.channels}, "f32");
+    const std::string image = tensorText({sizes.images, (sizes.height - 1) * sizes.step + 3,
+                                          (sizes.width - 1) * sizes.step + 3, sizes.channels},
+                                         "bf16"),
+                      given = tensorText({sizes.images, sizes.height, sizes.width, sizes.filters}, "bf16"),
+                      result = tensorText({sizes.filters, 3, 3, sizes.channels}, "f32");
     const std::string loops = "affine_map<(f, r, s, c, n, y, x) -> ";
     kernel_ = KernelFunction::read(parseFunction(
         "func.func @k(%a: " + image + ", %b: " + given + ", %c: " + result + ") -> (" + result +

@@ -15,18 +15,12 @@ protected:
 
   /// result[n, y, x, g, f] = sum of image[n, y * step + r, x * step + s, g, c] * filters[g, f, r, s, c]; 3 x 3.
   std::optional<GroupedForm> form(const Sizes &sizes) {
-    auto tensor = [](std::vector<int64_t> shape, const std::string &element) {
-      std::string text = "tensor<";
-      for (int64_t size : shape)
-        text += std::to_string(size) + "x";
-      return text + element + ">";
-    };
     const std::string step = std::to_string(sizes.step);
-    const std::string image = tensor({2, (sizes.height - 1) * sizes.step + 3, (sizes.width - 1) * sizes.step + 3,
-                                      sizes.groups, sizes.channels},
-                                     sizes.type),
-                      filters = tensor({sizes.groups, sizes.filters, 3, 3, sizes.channels}, sizes.type),
-                      result = tensor({2, sizes.height, sizes.width, sizes.groups, sizes.filters}, "f32");
+    const std::string image = tensorText({2, (sizes.height - 1) * sizes.step + 3, (sizes.width - 1) * sizes.step + 3,
+                                          sizes.groups, sizes.channels},
+                                         sizes.type),
+                      filters = tensorText({sizes.groups, sizes.filters, 3, 3, sizes.channels}, sizes.type),
+                      result = tensorText({2, sizes.height, sizes.width, sizes.groups, sizes.filters}, "f32");
     const std::string loops = "affine_map<(n, y, x, g, f, r, s, c) -> ";
     const std::string multiplied = sizes.type == "f32" ? "%p = arith.mulf %x, %y : f32\n"
                                                        : "%g = arith.extf %x : " + sizes.type +
