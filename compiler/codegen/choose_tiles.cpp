@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/choose_tiles.h"
+#include "compiler/codegen/strategies/strategies.h"
 
 #include "compiler/codegen/tuning/contraction_key.h"
 #include "compiler/dialect/tile_pins.h"

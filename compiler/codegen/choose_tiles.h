@@ -5,7 +5,7 @@
 // programs than one.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 #include "compiler/codegen/targets.h"
 #include "compiler/codegen/tuning/tunable_contraction.h"
 #include "compiler/codegen/tuning/tuning_file.h"

@@ -3,8 +3,8 @@
 
 #include "abi/struct_layout.h"
 #include "compiler/codegen/along/write_along.h"
-#include "compiler/codegen/kernel/element_access.h"
-#include "compiler/codegen/kernel/gathered.h"
+#include "compiler/codegen/kernel/bodies/element_access.h"
+#include "compiler/codegen/kernel/bodies/gathered.h"
 #include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_parameters.h"
 #include "compiler/codegen/strategies/write_kernel.h"

@@ -7,7 +7,7 @@
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 #include "compiler/codegen/ptx/widen_f8.h"
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

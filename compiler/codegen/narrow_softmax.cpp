@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/narrow_softmax.h"
 
-#include "compiler/codegen/kernel/one_pass.h"
-#include "compiler/codegen/kernel/origins.h"
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/kernel/bodies/one_pass.h"
+#include "compiler/codegen/kernel/bodies/origins.h"
+#include "compiler/codegen/plan/strategy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/dispatch_lowering.h"
 
-#include "compiler/host/dispatch_constants.h"
+#include "compiler/host/scalars/dispatch_constants.h"
 
 using namespace mlir;
 

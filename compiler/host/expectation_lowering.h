@@ -3,8 +3,8 @@
 // them. What a constant is expected to be travels as a constant of the program.
 #pragma once
 
-#include "compiler/host/constant_pool.h"
 #include "compiler/host/function_state.h"
+#include "compiler/host/scalars/constant_pool.h"
 
 namespace tenon::compiler::host {
 

@@ -7,9 +7,9 @@
 // dropped first. A function of several blocks becomes a list of them (block_graph.h).
 #pragma once
 
-#include "compiler/host/constant_pool.h"
 #include "compiler/host/executable_table.h"
 #include "compiler/host/program/program.h"
+#include "compiler/host/scalars/constant_pool.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -7,7 +7,7 @@
 
 #include "compiler/host/program/buffer_table.h"
 #include "compiler/host/program/program.h"
-#include "compiler/host/scalar_lowering.h"
+#include "compiler/host/scalars/scalar_lowering.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/scan_rows.h"
-#include "compiler/codegen/kernel/gathered.h"
+#include "compiler/codegen/kernel/bodies/gathered.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 

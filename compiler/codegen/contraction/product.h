@@ -13,7 +13,7 @@
 #pragma once
 
 #include "abi/target_arch.h"
-#include "compiler/codegen/kernel/bodies.h"
+#include "compiler/codegen/kernel/bodies/bodies.h"
 #include "compiler/dispatch/analysis/contraction.h"
 
 namespace tenon::compiler::codegen {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns.h"
 
-#include "compiler/codegen/kernel/one_pass.h"
+#include "compiler/codegen/kernel/bodies/one_pass.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"

@@ -5,7 +5,7 @@
 // accumulators are combined in shared memory.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 
 namespace tenon::compiler::codegen {
 

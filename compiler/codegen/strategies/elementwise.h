@@ -4,7 +4,7 @@
 // multiple of it, a vector that lies in two rows goes one element at a time, and the others test each access.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 
 namespace tenon::compiler::codegen {
 

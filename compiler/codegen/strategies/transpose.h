@@ -15,7 +15,7 @@
 // along y's rows, or are the same for all of a row, are read from where they are.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 
 namespace tenon::compiler::codegen {
 

@@ -2,7 +2,7 @@
 // What a transpose turns, and how much of it a block takes.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 namespace tenon::compiler::codegen {

@@ -2,7 +2,7 @@
 // Which results a thread of the strategy `windows` computes together, and how many lanes of each.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 
 namespace tenon::compiler::codegen {
 

@@ -7,7 +7,7 @@
 // last, an image's rows and columns: what it has read for one is there for the next, and filters are read once.
 #pragma once
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/write_kernel.h"
 
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"

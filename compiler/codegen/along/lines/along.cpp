@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/lines/along.h"
 
-#include "compiler/codegen/kernel/gathered.h"
+#include "compiler/codegen/kernel/bodies/gathered.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 
 #include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_builder.h"
-#include "compiler/codegen/strategies/strategy.h"
+#include "compiler/codegen/plan/strategy.h"
 
 namespace tenon::compiler::codegen {
 

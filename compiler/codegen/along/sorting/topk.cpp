@@ -3,8 +3,8 @@
 
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/sorting/order.h"
+#include "compiler/codegen/kernel/bodies/gathered.h"
 #include "compiler/codegen/kernel/combine.h"
-#include "compiler/codegen/kernel/gathered.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/strategies.h"
 #include "compiler/codegen/strategies/windows.h"
 
 #include "tests/unit/compiler/codegen/kernels.h"

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/kernels/scalar_product.h"
+
+#include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/codegen/kernel/tensor_core.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Threads are 16 x 16, or 16 x 8 where each computes more; each has groups of 4 x 4 adjacent elements, one for each 64
+// rows, and one for each 64 or 32 columns of the tile.
+constexpr uint32_t kSide = 16;
+constexpr uint32_t kGroup = 4;
+constexpr uint32_t kWarpDown = 4, kWarpAcross = 8; // threads of a warp
+// Reduced elements of a step; a thread brings one vector of each operand, or more. Of large tiles 16 take
+// all registers, which pays where both sides lie along the reduced elements, whose vectors go to shared memory element
+// by element (measured on an H200: 7 % faster, elsewhere 6 % slower).
+uint32_t depthOf(const ProductKernel &kernel) {
+  const bool areAlong = kernel.product.left.isAlongReduced && kernel.product.right.isAlongReduced;
+  return std::min(kernel.rows, kernel.columns) > 64 && !areAlong ? 8 : 16;
+}
+// Elements behind each row in shared memory: vectors stay aligned to 16 bytes.
+constexpr uint32_t kPadding = 4;
+
+// Of f64 on tensor cores (sm_80 and later): a tile of 64 x 64 is divided among 2 x 4 warps. A step is one product of
+// each fragment.
+constexpr uint32_t kDoubleRows = 16, kDoubleColumns = 8, kDoubleDepth = 16, kDoubleSide = 64, kDoubleThreads = 256;
+constexpr uint32_t kWarpRows = 32, kWarpColumns = 16, kDoubleWarpsAcross = kDoubleSide / kWarpColumns;
+
+bool isOnTensorCores(const ProductKernel &kernel) {
+  return kernel.target >= 80 && kernel.product.sum.sum.type.isF64() && kernel.k.threads == kDoubleThreads &&
+         kernel.rows == kDoubleSide && kernel.columns == kDoubleSide;
+}
+
+class ScalarProduct {
+public:
+  explicit ScalarProduct(const ProductKernel &kernel)
+      : kernel_(kernel), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
+        type_(kernel.product.sum.sum.type), stored_(storedType(type_)), bytes_(dispatch::elementBytes(stored_)),
+        threadsAcross_(kernel.k.threads / kSide), rowGroups_(kernel.rows / (kSide * kGroup)),
+        columnGroups_(kernel.columns / (threadsAcross_ * kGroup)), core_(k_, type_, type_, kernel.target) {}
+
+  void run();
+
+private:
+  using Values = SmallVector<Value>;
+
+  /// The tile of an operand: elements of a step, [depth][side], the type in which they are multiplied.
+  struct Buffer {
+    const Operand *operand;
+    uint32_t side;
+    Value first;    // row or column of the tensor
+    uint32_t begin; // elements behind the arena's, in each of two halves
+    uint32_t stride() const { return side + kPadding; }
+    uint32_t depth;
+    uint32_t elements() const { return depth * stride(); }
+  };
+
+  uint32_t widthOf(const Operand &operand) const;
+  uint32_t countOf(const Buffer &buffer, uint32_t width) const {
+    return buffer.side * kernel_.depth / (width * k_.threads);
+  }
+  std::pair<Value, Value> positionOf(const Buffer &buffer, uint32_t width, uint32_t number);
+  Values fetch(Value step, ArrayRef<uint32_t> widths);
+  void put(const Values &values, Value half, ArrayRef<uint32_t> widths);
+  Values loadFactors(Value half, uint32_t depth);
+  void multiply(ArrayRef<Value> factors, MutableArrayRef<Value> accumulators);
+  Values steps(ArrayRef<uint32_t> widths);
+  Value doubleAt(const Buffer &buffer, Value half, uint32_t across, uint32_t depth);
+  void multiplyDoubles(Value half, Values &sums);
+  Values stepsOfDoubles(ArrayRef<uint32_t> widths);
+  void writeDoubles(const Values &sums);
+  Value slot(const Buffer &buffer, Value half, Value depth, Value across);
+  Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t first);
+
+  ProductKernel kernel_;
+  const Product &product_;
+  KernelBuilder &k_;
+  Bodies &bodies_;
+  TileSpace space_;
+  const Type type_, stored_;
+  const uint32_t bytes_, threadsAcross_, rowGroups_, columnGroups_;
+  SmallVector<Buffer, 2> buffers_;
+  Value arena_;
+  Value down_, across_;                 // of the thread, among 16 x 16
+  TensorCore core_;                     // of f64
+  Value lane_, firstRow_, firstColumn_; // then: in the warp, of it in the tile
+};
+
+uint32_t ScalarProduct::widthOf(const Operand &operand) const {
+  // Every thread brings a vector.
+  const uint32_t each = std::min(kernel_.rows, kernel_.columns) * kernel_.depth / k_.threads;
+  return std::min({vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis), 16 / bytes_, each});
+}
+
+/// Position of vector `number` of the thread in the tile: across, along the reduced elements. Neighbouring threads read
+/// side by side.
+std::pair<Value, Value> ScalarProduct::positionOf(const Buffer &buffer, uint32_t width, uint32_t number) {
+  Value vector = k_.add(k_.thread(), k_.number(int64_t(number) * k_.threads));
+  const uint32_t inRow = (buffer.operand->isAlongReduced ? kernel_.depth : buffer.side) / width;
+  Value row = k_.div(vector, k_.number(inRow));
+  Value column = k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width));
+  return buffer.operand->isAlongReduced ? std::pair(row, column) : std::pair(column, row);
+}
+
+/// What the thread brings of a step.
+ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths) {
+  Bodies::Scope scope(bodies_);
+  Values values;
+  for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
+    for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
+      auto [across, reduced] = positionOf(buffer, width, number);
+      for (Value value : space_.read(*buffer.operand, k_.add(buffer.first, across),
+                                     k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced), width,
+                                     /*mayEnd=*/true))
+        values.push_back(extended(k_, *buffer.operand, value, type_));
+    }
+  return values;
+}
+
+Value ScalarProduct::slot(const Buffer &buffer, Value half, Value depth, Value across) {
+  const uint32_t both = buffers_[0].elements() + buffers_[1].elements();
+  Value element = k_.add(k_.mul(depth, k_.number(buffer.stride())), across);
+  element = k_.add(element, k_.add(k_.mul(half, k_.number(both)), k_.number(buffer.begin)));
+  return k_.at(arena_, stored_, element);
+}
+
+void ScalarProduct::put(const Values &values, Value half, ArrayRef<uint32_t> widths) {
+  const Value *next = values.begin();
+  for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
+    for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
+      auto [across, reduced] = positionOf(buffer, width, number);
+      if (!buffer.operand->isAlongReduced && width > 1) {
+        Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(width, stored_));
+        for (uint32_t lane = 0; lane < width; ++lane)
+          all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, *next++, k_.number(lane));
+        // Rows begin at multiples of the padding.
+        k_.store(all, slot(buffer, half, reduced, across), std::min(width, kPadding) * bytes_);
+        continue;
+      }
+      for (uint32_t lane = 0; lane < width; ++lane) {
+        Value along = k_.add(reduced, k_.number(lane));
+        storeShared(k_, *next++, slot(buffer, half, along, across));
+      }
+    }
+}
+
+/// Four adjacent elements of a row of the operand's tile, in the part that begins at `first`.
+ScalarProduct::Values ScalarProduct::loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread,
+                                               uint32_t first) {
+  Value across = k_.add(k_.mul(thread, k_.number(kGroup)), k_.number(first));
+  Value from = slot(buffer, half, k_.number(depth), across);
+  Values values;
+  const uint32_t width = std::min(kGroup, 16 / bytes_);
+  for (uint32_t lane = 0; lane < kGroup; lane += width) {
+    Value all =
+        k_.load(VectorType::get(width, stored_), k_.at(from, stored_, k_.number(lane)), std::min(16u, width * bytes_));
+    for (uint32_t each = 0; each < width; ++each)
+      values.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(each)));
+  }
+  return values;
+}
+
+/// What a thread multiplies at a reduced element: its rows, then its columns.
+ScalarProduct::Values ScalarProduct::loadFactors(Value half, uint32_t depth) {
+  Values factors;
+  for (uint32_t group = 0; group < rowGroups_; ++group)
+    llvm::append_range(factors, loadGroup(buffers_[0], half, depth, down_, group * kSide * kGroup));
+  for (uint32_t group = 0; group < columnGroups_; ++group)
+    llvm::append_range(factors, loadGroup(buffers_[1], half, depth, across_, group * threadsAcross_ * kGroup));
+  return factors;
+}
+
+/// Accumulators: [row group][row][column group][column].
+void ScalarProduct::multiply(ArrayRef<Value> factors, MutableArrayRef<Value> accumulators) {
+  const bool isFloat = isa<FloatType>(type_);
+  const ArrayRef<Value> left = factors.take_front(rowGroups_ * kGroup), right = factors.drop_front(left.size());
+  Value *accumulator = accumulators.begin();
+  for (Value x : left)
+    for (Value y : right) {
+      Value product = isFloat ? arith::MulFOp::create(k_.b, k_.loc, x, y).getResult()
+                              : arith::MulIOp::create(k_.b, k_.loc, x, y).getResult();
+      *accumulator = combine(k_, product_.sum.sum, *accumulator, product);
+      ++accumulator;
+    }
+}
+
+/// While a step is multiplied, the elements of the next one are read from memory, and the factors of the next reduced
+/// element from shared memory. The barrier stands before the last reduced element of a step: behind it the first
+/// factors of the next step are read while the last ones of this step are multiplied.
+ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
+  Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  Value isAny = k_.less(k_.number(0), count);
+  k_.when(isAny, [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
+  k_.barrier();
+  const size_t factorCount = (rowGroups_ + columnGroups_) * kGroup;
+  Value zero = neutral(k_, product_.sum.sum);
+  Values carried = k_.choose(
+      isAny, SmallVector<Type>(factorCount, type_), [&] { return loadFactors(k_.number(0), 0); },
+      [&] { return Values(factorCount, zero); });
+  carried.append(rowGroups_ * columnGroups_ * kGroup * kGroup, zero);
+  carried = k_.loop(k_.number(0), count, k_.number(1), carried, [&](Value step, ValueRange previous) {
+    Value next = k_.add(step, k_.number(1)), half = k_.rem(step, k_.number(2)), other = k_.rem(next, k_.number(2));
+    // The last step reads itself again; nobody multiplies that.
+    const Values values = fetch(k_.min(next, k_.sub(count, k_.number(1))), widths);
+    Values factors(previous.take_front(factorCount)), accumulators(previous.drop_front(factorCount));
+    for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
+      const bool isLast = depth + 1 == kernel_.depth;
+      if (isLast) {
+        put(values, other, widths);
+        k_.barrier();
+      }
+      Values following = isLast ? loadFactors(other, 0) : loadFactors(half, depth + 1);
+      multiply(factors, accumulators);
+      factors = std::move(following);
+    }
+    factors.append(accumulators);
+    return factors;
+  });
+  return Values(ArrayRef<Value>(carried).drop_front(factorCount));
+}
+
+/// The lane's element of a fragment that begins there.
+Value ScalarProduct::doubleAt(const Buffer &buffer, Value half, uint32_t across, uint32_t depth) {
+  Value first = &buffer == &buffers_[0] ? firstRow_ : firstColumn_;
+  Value inTile = k_.add(k_.add(first, k_.number(across)), k_.div(lane_, k_.number(4)));
+  Value along = k_.add(k_.number(depth), k_.rem(lane_, k_.number(4)));
+  return loadShared(k_, type_, slot(buffer, half, along, inTile));
+}
+
+/// Sums: [16 rows][8 columns][4].
+void ScalarProduct::multiplyDoubles(Value half, Values &sums) {
+  SmallVector<Values> right;
+  for (uint32_t column = 0; column < kWarpColumns; column += kDoubleColumns) {
+    Values &fragment = right.emplace_back();
+    for (uint32_t depth = 0; depth < kDoubleDepth; depth += 4)
+      fragment.push_back(doubleAt(buffers_[1], half, column, depth));
+  }
+  Value *sum = sums.begin();
+  for (uint32_t row = 0; row < kWarpRows; row += kDoubleRows) {
+    Values left;
+    for (uint32_t depth = 0; depth < kDoubleDepth; depth += 4)
+      for (uint32_t lower = 0; lower < kDoubleRows; lower += 8)
+        left.push_back(doubleAt(buffers_[0], half, row + lower, depth));
+    for (const Values &fragment : right) {
+      llvm::copy(core_.multiplyDoubles(left, fragment, ArrayRef<Value>(sum, 4)), sum);
+      sum += 4;
+    }
+  }
+}
+
+/// While a step is multiplied, the elements of the next one are on their way.
+ScalarProduct::Values ScalarProduct::stepsOfDoubles(ArrayRef<uint32_t> widths) {
+  Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  k_.when(k_.less(k_.number(0), count), [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
+  k_.barrier();
+  const Values none(kWarpRows * kWarpColumns / 32, neutral(k_, product_.sum.sum));
+  return k_.loop(k_.number(0), count, k_.number(1), none, [&](Value step, ValueRange carried) {
+    Value next = k_.add(step, k_.number(1));
+    // The last step reads itself again; nobody multiplies that.
+    const Values values = fetch(k_.min(next, k_.sub(count, k_.number(1))), widths);
+    Values sums = llvm::to_vector(carried);
+    multiplyDoubles(k_.rem(step, k_.number(2)), sums);
+    put(values, k_.rem(next, k_.number(2)), widths);
+    k_.barrier();
+    return sums;
+  });
+}
+
+/// Lane l holds columns 2 (l % 4) and the next of row l / 4 of a fragment, and of the eighth row behind it.
+void ScalarProduct::writeDoubles(const Values &sums) {
+  ResultPart part;
+  part.rows = kDoubleSide;
+  part.rowOf = [](Value row) { return row; };
+  Value group = k_.div(lane_, k_.number(4)), pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
+  const Value *next = sums.begin();
+  for (uint32_t row = 0; row < kWarpRows; row += kDoubleRows)
+    for (uint32_t column = 0; column < kWarpColumns; column += kDoubleColumns)
+      for (uint32_t lower = 0; lower < kDoubleRows; lower += 8) {
+        part.runs.push_back({k_.add(k_.add(firstRow_, k_.number(row + lower)), group),
+                             k_.add(k_.add(firstColumn_, k_.number(column)), pair), Values(next, next + 2)});
+        next += 2;
+      }
+  writeResult(kernel_, space_, arena_, {part});
+}
+
+void ScalarProduct::run() {
+  // Several blocks share a multiprocessor, so that one computes while another waits; they share its registers, too.
+  k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 ? 3 : 2);
+  buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
+  buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
+  const uint32_t partRows = kSide * kGroup;
+  const uint32_t staged = 2 * (buffers_[0].elements() + buffers_[1].elements());
+  arena_ = k_.shared(stored_, std::max(staged, stagedBytes(partRows, kernel_.columns, 1)), 16);
+  // A warp is 4 x 8 threads, so that it reads few different vectors of both operands at once.
+  Value lane = k_.rem(k_.thread(), k_.number(32)), warp = k_.div(k_.thread(), k_.number(32));
+  Value warpsAcross = k_.number(threadsAcross_ / kWarpAcross), inWarp = k_.number(kWarpAcross);
+  down_ = k_.add(k_.mul(k_.div(warp, warpsAcross), k_.number(kWarpDown)), k_.div(lane, inWarp));
+  across_ = k_.add(k_.mul(k_.rem(warp, warpsAcross), inWarp), k_.rem(lane, inWarp));
+
+  const SmallVector<uint32_t, 2> wide = {widthOf(product_.left), widthOf(product_.right)}, single = {1, 1};
+  Value aligned = k_.both(space_.isAligned(product_.left, wide[0]), space_.isAligned(product_.right, wide[1]));
+  if (isOnTensorCores(kernel_)) {
+    lane_ = lane;
+    firstRow_ = k_.mul(k_.div(warp, k_.number(kDoubleWarpsAcross)), k_.number(kWarpRows));
+    firstColumn_ = k_.mul(k_.rem(warp, k_.number(kDoubleWarpsAcross)), k_.number(kWarpColumns));
+    return writeDoubles(k_.choose(
+        aligned, SmallVector<Type>(kWarpRows * kWarpColumns / 32, type_), [&] { return stepsOfDoubles(wide); },
+        [&] { return stepsOfDoubles(single); }));
+  }
+  Values accumulators = k_.choose(
+      aligned, SmallVector<Type>(rowGroups_ * columnGroups_ * kGroup * kGroup, type_), [&] { return steps(wide); },
+      [&] { return steps(single); });
+
+  SmallVector<ResultPart> parts;
+  const Value *next = accumulators.begin();
+  for (uint32_t group = 0; group < rowGroups_; ++group) {
+    ResultPart &part = parts.emplace_back();
+    part.rows = partRows;
+    part.rowOf = [&, group](Value row) { return k_.add(row, k_.number(int64_t(group) * partRows)); };
+    for (uint32_t row = 0; row < kGroup; ++row)
+      for (uint32_t columns = 0; columns < columnGroups_; ++columns) {
+        Value column =
+            k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * threadsAcross_ * kGroup));
+        part.runs.push_back(
+            {k_.add(k_.mul(down_, k_.number(kGroup)), k_.number(row)), column, Values(next, next + kGroup)});
+        next += kGroup;
+      }
+  }
+  writeResult(kernel_, space_, arena_, parts);
+}
+
+} // namespace
+
+void writeScalarProduct(ProductKernel kernel) {
+  kernel.depth = depthOf(kernel);
+  ScalarProduct(kernel).run();
+}
+
+} // namespace tenon::compiler::codegen

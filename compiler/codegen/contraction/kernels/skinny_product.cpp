@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/kernels/skinny_product.h"
+
+#include "compiler/codegen/kernel/tensor_core.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kWarp = 32, kGroups = 8, kLanesOfGroup = 4;
+constexpr uint32_t kBytesOfLane = 16; // of a position, in each step
+constexpr uint32_t kFragment = 8;     // of the few, in one instruction
+// Bytes of the wide side that a lane has on the way.
+constexpr uint32_t kBytesInFlight = 128;
+// Elements behind each row there: lanes of a warp meet different banks.
+constexpr uint32_t kPadding = 4;
+
+class SkinnyProduct {
+public:
+  SkinnyProduct(const ProductKernel &kernel, const SkinnyShape &how, bool hasTensorCores)
+      : kernel_(kernel), how_(how), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
+        core_(k_, how.fewAreRows ? kernel.product.rightWarpElement() : kernel.product.warpElement(),
+              how.fewAreRows ? kernel.product.warpElement() : kernel.product.rightWarpElement(), kernel.target),
+        wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
+        few_(how.fewAreRows ? kernel.product.left : kernel.product.right), isMma_(hasTensorCores),
+        each_(kernel.depth / kLanesOfGroup), type_(kernel.product.sum.sum.type) {}
+
+  void run();
+
+private:
+  using Values = SmallVector<Value>;
+  /// What a lane holds of a step: [positions][each], [few of the lane][each].
+  struct Step {
+    SmallVector<Values> wide, few;
+  };
+
+  uint32_t fewOfLane() const { return isMma_ ? how_.few / kFragment : fewAtOnce_; }
+  Value fewPosition(uint32_t number);
+  Value widePosition(uint32_t number);
+  Values vectorOf(const Operand &operand, Value across, Value reduced, uint32_t count, bool isFast, bool mayEnd);
+  Step load(Value step, bool isFast, bool mayEnd);
+  Values multiply(const Step &step, Values sums);
+  Values multiplyMma(const Step &step, Values sums);
+  Value word(const Values &values, uint32_t number);
+  Values steps(bool isFast);
+  size_t sumCount() const { return isMma_ ? how_.positions * how_.few / 4 : how_.positions * fewAtOnce_; }
+  void runFew();
+  void forEachSum(llvm::function_ref<void(size_t number, Value few, Value wide)> body);
+  Value slot(Value warp, Value few, Value wide);
+  void leave(ArrayRef<Value> sums, Value warp);
+  void storeResults(uint32_t warps);
+
+  ProductKernel kernel_;
+  const SkinnyShape &how_;
+  const Product &product_;
+  KernelBuilder &k_;
+  Bodies &bodies_;
+  TileSpace space_;
+  TensorCore core_;
+  const Operand &wide_, &few_;
+  const bool isMma_;
+  const uint32_t each_; // reduced elements of a lane
+  const Type type_;
+  uint32_t fewAtOnce_ = kFragment; // without tensor cores
+  uint32_t warpsAcross_ = 1, wideOfWarp_ = 0;
+  Value arena_;
+  Value group_, lane_; // g and t
+  Value depthWarp_;    // which part of the reduced elements
+  Value fewBase_, wideBase_;
+};
+
+Value SkinnyProduct::fewPosition(uint32_t number) {
+  Value inBlock = isMma_ ? k_.add(group_, k_.number(number * kFragment)) : k_.number(number);
+  return k_.add(fewBase_, inBlock);
+}
+
+Value SkinnyProduct::widePosition(uint32_t number) {
+  if (wide_.isAlongReduced)
+    return k_.add(k_.add(wideBase_, group_), k_.number(number * kGroups));
+  return k_.add(k_.add(wideBase_, k_.mul(group_, k_.number(how_.positions))), k_.number(number));
+}
+
+/// `count` elements along the operand's vector axis.
+SkinnyProduct::Values SkinnyProduct::vectorOf(const Operand &operand, Value across, Value reduced, uint32_t count,
+                                              bool isFast, bool mayEnd) {
+  const uint32_t width = isFast ? std::min(count, product_.widthOf(operand, kernel_.shape)) : 1;
+  Values values;
+  for (uint32_t first = 0; first < count; first += width) {
+    Value &moves = operand.isAlongReduced ? reduced : across;
+    Value from = moves;
+    moves = k_.add(from, k_.number(first));
+    llvm::append_range(values, space_.read(operand, across, reduced, width, mayEnd));
+    moves = from;
+  }
+  if (!isMma_)
+    for (Value &value : values)
+      value = extended(k_, operand, value, type_);
+  return values;
+}
+
+SkinnyProduct::Step SkinnyProduct::load(Value step, bool isFast, bool mayEnd) {
+  Step loaded;
+  Value reduced = k_.add(k_.mul(step, k_.number(kernel_.depth)), k_.mul(lane_, k_.number(each_)));
+  if (wide_.isAlongReduced) {
+    for (uint32_t position = 0; position < how_.positions; ++position)
+      loaded.wide.push_back(vectorOf(wide_, widePosition(position), reduced, each_, isFast, mayEnd));
+  } else {
+    loaded.wide.assign(how_.positions, Values());
+    for (uint32_t depth = 0; depth < each_; ++depth) {
+      const Values values =
+          vectorOf(wide_, widePosition(0), k_.add(reduced, k_.number(depth)), how_.positions, isFast, mayEnd);
+      for (auto [position, value] : llvm::enumerate(values))
+        loaded.wide[position].push_back(value);
+    }
+  }
+  for (uint32_t number = 0; number < fewOfLane(); ++number) {
+    Values &values = loaded.few.emplace_back();
+    if (few_.isAlongReduced) {
+      values = vectorOf(few_, fewPosition(number), reduced, each_, isFast, mayEnd);
+    } else {
+      for (uint32_t depth = 0; depth < each_; ++depth)
+        llvm::append_range(values, vectorOf(few_, fewPosition(number), k_.add(reduced, k_.number(depth)), 1,
+                                            /*isFast=*/false, mayEnd));
+    }
+  }
+  return loaded;
+}
+
+/// Elements as registers of four bytes: that of a number.
+Value SkinnyProduct::word(const Values &values, uint32_t number) {
+  const uint32_t count = 4 / dispatch::elementBytes(values.front().getType());
+  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(count, values.front().getType()));
+  for (uint32_t i = 0; i < count; ++i)
+    all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, values[number * count + i], k_.number(i));
+  return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), all);
+}
+
+/// Sums: [pair of positions][fragment of the few][4]. Of f8, what a step comes to is added to them (product.h).
+SkinnyProduct::Values SkinnyProduct::multiplyMma(const Step &step, Values sums) {
+  // Of the 32 bytes of reduced elements that an instruction takes a lane has two registers.
+  static_assert(kBytesOfLane * kLanesOfGroup <= kMostNarrowlySummed);
+  const bool isAdded = product_.addsSteps();
+  Values products = isAdded ? Values(sums.size(), neutral(k_, product_.sum.sum)) : sums;
+  for (uint32_t part = 0; part < kBytesOfLane / 4; part += 2) {
+    SmallVector<Values> few;
+    for (const Values &values : step.few)
+      few.push_back({word(values, part), word(values, part + 1)});
+    Value *first = products.begin();
+    for (uint32_t position = 0; position < how_.positions; position += 2) {
+      const Values &upper = step.wide[position], &lower = step.wide[position + 1];
+      const Values wide = {word(upper, part), word(lower, part), word(upper, part + 1), word(lower, part + 1)};
+      for (const Values &fragment : few) {
+        llvm::copy(core_.multiply(wide, fragment, ArrayRef<Value>(first, 4)), first);
+        first += 4;
+      }
+    }
+  }
+  if (isAdded)
+    for (auto [product, sum] : llvm::zip_equal(products, sums))
+      product = arith::AddFOp::create(k_.b, k_.loc, sum, product);
+  return products;
+}
+
+/// Sums: [positions][few].
+SkinnyProduct::Values SkinnyProduct::multiply(const Step &step, Values sums) {
+  if (isMma_)
+    return multiplyMma(step, std::move(sums));
+  for (uint32_t depth = 0; depth < each_; ++depth) {
+    Value *sum = sums.begin();
+    for (const Values &x : step.wide)
+      for (const Values &y : step.few) {
+        Value product = isa<FloatType>(type_) ? arith::MulFOp::create(k_.b, k_.loc, x[depth], y[depth]).getResult()
+                                              : arith::MulIOp::create(k_.b, k_.loc, x[depth], y[depth]).getResult();
+        *sum = combine(k_, product_.sum.sum, *sum, product);
+        ++sum;
+      }
+  }
+  return sums;
+}
+
+/// The warp's steps: several at a time, so that their loads do not wait for each other, then the rest one by one.
+SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
+  const uint32_t warps = how_.depthWarps;
+  Values sums(sumCount(), neutral(k_, product_.sum.sum));
+  uint32_t bytes = 1;
+  for (auto [op, input] : wide_.inputs)
+    bytes = std::max(bytes, dispatch::elementBytes(input->tensor.element));
+  const uint32_t atOnce = std::clamp(kBytesInFlight / (how_.positions * each_ * bytes), 1u, 4u);
+  Value begin = depthWarp_;
+  if (isFast && atOnce > 1) {
+    Value whole = k_.div(space_.reduced(), k_.number(int64_t(kernel_.depth) * atOnce));
+    sums = k_.loop(depthWarp_, whole, k_.number(warps), sums, [&](Value number, ValueRange carried) {
+      Bodies::Scope scope(bodies_);
+      SmallVector<Step> loaded;
+      for (uint32_t i = 0; i < atOnce; ++i)
+        loaded.push_back(load(k_.add(k_.mul(number, k_.number(atOnce)), k_.number(i)), isFast, /*mayEnd=*/false));
+      Values next = llvm::to_vector(carried);
+      for (const Step &step : loaded)
+        next = multiply(step, next);
+      return next;
+    });
+    begin = k_.add(k_.mul(whole, k_.number(atOnce)), depthWarp_);
+  }
+  Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  return k_.loop(begin, count, k_.number(warps), sums, [&](Value step, ValueRange carried) {
+    Bodies::Scope scope(bodies_);
+    return multiply(load(step, isFast, /*mayEnd=*/true), llvm::to_vector(carried));
+  });
+}
+
+/// Where each sum of the lane belongs: among the block's few, among its wide positions.
+void SkinnyProduct::forEachSum(llvm::function_ref<void(size_t, Value, Value)> body) {
+  Value warp = k_.div(k_.div(k_.thread(), k_.number(kWarp)), k_.number(how_.depthWarps));
+  Value first = k_.mul(warp, k_.number(wideOfWarp_));
+  auto wideOf = [&](uint32_t position) {
+    Value inWarp = wide_.isAlongReduced ? k_.add(group_, k_.number(position * kGroups))
+                                        : k_.add(k_.mul(group_, k_.number(how_.positions)), k_.number(position));
+    return k_.add(first, inWarp);
+  };
+  if (!isMma_) {
+    for (uint32_t position = 0; position < how_.positions; ++position)
+      for (uint32_t few = 0; few < fewAtOnce_; ++few)
+        body(position * fewAtOnce_ + few, k_.number(few), wideOf(position));
+    return;
+  }
+  const uint32_t fragments = how_.few / kFragment;
+  for (uint32_t position = 0; position < how_.positions; ++position)
+    for (uint32_t fragment = 0; fragment < fragments; ++fragment)
+      for (uint32_t column = 0; column < 2; ++column)
+        body(4 * (position / 2 * fragments + fragment) + 2 * (position % 2) + column,
+             k_.add(k_.mul(lane_, k_.number(2)), k_.number(fragment * kFragment + column)), wideOf(position));
+}
+
+Value SkinnyProduct::slot(Value warp, Value few, Value wide) {
+  const uint32_t row = warpsAcross_ * wideOfWarp_ + kPadding, rows = isMma_ ? how_.few : fewAtOnce_;
+  Value element = k_.mul(k_.add(k_.mul(warp, k_.number(rows)), few), k_.number(row));
+  return k_.at(arena_, type_, k_.add(element, wide));
+}
+
+void SkinnyProduct::leave(ArrayRef<Value> sums, Value warp) {
+  auto leaveAll = [&] {
+    forEachSum([&](size_t number, Value few, Value wide) { storeShared(k_, sums[number], slot(warp, few, wide)); });
+  };
+  if (isMma_)
+    return leaveAll();
+  // All lanes of a group have the same sum.
+  k_.when(k_.equal(lane_, k_.number(0)), leaveAll);
+}
+
+/// Thread by thread an element of the result: what the warps have summed, in their order.
+void SkinnyProduct::storeResults(uint32_t warps) {
+  const RowSum &sum = product_.sum;
+  const uint32_t rows = isMma_ ? how_.few : fewAtOnce_, wide = warpsAcross_ * wideOfWarp_;
+  Value lastFew = how_.fewAreRows ? space_.rows() : space_.columns();
+  Value lastWide = how_.fewAreRows ? space_.columns() : space_.rows();
+  Value firstWide = how_.fewAreRows ? space_.firstColumn() : space_.firstRow();
+  bodies_.setWidth(1);
+  k_.loop(k_.thread(), k_.number(int64_t(rows) * wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
+    Value inRow = k_.rem(number, k_.number(wide)), row = k_.div(number, k_.number(wide));
+    Value fewAt = k_.add(fewBase_, row), wideAt = k_.add(firstWide, inRow);
+    k_.when(k_.both(k_.less(fewAt, lastFew), k_.less(wideAt, lastWide)), [&] {
+      Bodies::Scope scope(bodies_);
+      Values parts;
+      for (uint32_t warp = 0; warp < warps; ++warp)
+        parts.push_back(loadShared(k_, type_, slot(k_.number(warp), row, inRow)));
+      const Point point = how_.fewAreRows ? space_.resultAt(fewAt, wideAt) : space_.resultAt(wideAt, fewAt);
+      bodies_.setRow(sum, bodies_.finish(sum, point, 0, combineAll(k_, sum.sum, parts)));
+      for (const KernelOp &op : kernel_.kernel.ops)
+        if (kernel_.shape.group.isPerRow(op.op))
+          bodies_.storeRow(op, point);
+    });
+    return SmallVector<Value>();
+  });
+}
+
+/// Some of the few, all of them with tensor cores.
+void SkinnyProduct::runFew() {
+  Value aligned = space_.isAligned(
+      wide_, std::min(wide_.isAlongReduced ? each_ : how_.positions, product_.widthOf(wide_, kernel_.shape)));
+  if (few_.isAlongReduced)
+    aligned = k_.both(aligned, space_.isAligned(few_, std::min(each_, product_.widthOf(few_, kernel_.shape))));
+  Values sums = k_.choose(
+      aligned, SmallVector<Type>(sumCount(), type_), [&] { return steps(true); }, [&] { return steps(false); });
+  if (!isMma_)
+    for (uint32_t mask = 1; mask < kLanesOfGroup; mask *= 2)
+      for (Value &sum : sums)
+        sum = combine(k_, product_.sum.sum, sum, k_.shuffleXor(sum, mask));
+
+  // The upper half of the warps adds to the lower one until there is place for what all of them have.
+  const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
+  const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
+  uint32_t warps = how_.depthWarps;
+  const uint32_t places = llvm::bit_floor(std::max(1u, kMostSkinnyBytes / bytes));
+  for (; warps > places; warps /= 2) {
+    const uint32_t half = warps / 2, count = std::min(places, half);
+    for (uint32_t first = half; first < warps; first += count) { // so many at a time
+      Value place = k_.sub(depthWarp_, k_.number(first)), taken = k_.sub(depthWarp_, k_.number(first - half));
+      k_.when(k_.less(place, k_.number(count)), [&] { leave(sums, place); });
+      k_.barrier();
+      sums = k_.choose(
+          k_.less(taken, k_.number(count)), SmallVector<Type>(sumCount(), type_),
+          [&] {
+            Values added = sums;
+            forEachSum([&](size_t number, Value few, Value wide) {
+              added[number] =
+                  combine(k_, product_.sum.sum, sums[number], loadShared(k_, type_, slot(taken, few, wide)));
+            });
+            return added;
+          },
+          [&] { return sums; });
+      k_.barrier();
+    }
+  }
+  k_.when(k_.less(depthWarp_, k_.number(warps)), [&] { leave(sums, depthWarp_); });
+  k_.barrier();
+  storeResults(warps);
+}
+
+void SkinnyProduct::run() {
+  k_.wantResident(512 / k_.threads);
+  const uint32_t warps = k_.threads / kWarp;
+  warpsAcross_ = warps / how_.depthWarps;
+  wideOfWarp_ = kGroups * how_.positions;
+  Value lane = k_.rem(k_.thread(), k_.number(kWarp)), warp = k_.div(k_.thread(), k_.number(kWarp));
+  group_ = k_.div(lane, k_.number(kLanesOfGroup));
+  lane_ = k_.rem(lane, k_.number(kLanesOfGroup));
+  depthWarp_ = k_.rem(warp, k_.number(how_.depthWarps));
+  Value first = how_.fewAreRows ? space_.firstColumn() : space_.firstRow();
+  wideBase_ = k_.add(first, k_.mul(k_.div(warp, k_.number(how_.depthWarps)), k_.number(wideOfWarp_)));
+  fewBase_ = how_.fewAreRows ? space_.firstRow() : space_.firstColumn();
+  if (!isMma_)
+    if (std::optional<int64_t> known = space_.knownSize(few_.across))
+      fewAtOnce_ = std::clamp<int64_t>(*known, 1, kFragment);
+  const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
+  const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
+  arena_ = k_.shared(k_.b.getI8Type(), std::max(bytes, std::min(how_.depthWarps * bytes, kMostSkinnyBytes)));
+  if (isMma_ || how_.few <= fewAtOnce_)
+    return runFew();
+  Value block = fewBase_;
+  Value size = how_.fewAreRows ? space_.rows() : space_.columns();
+  Value count = k_.min(k_.sub(size, block), k_.number(how_.few));
+  k_.loop(k_.number(0), count, k_.number(fewAtOnce_), {}, [&](Value firstFew, ValueRange) {
+    Bodies::Scope scope(bodies_);
+    fewBase_ = k_.add(block, firstFew);
+    runFew();
+    k_.barrier();
+    return SmallVector<Value>();
+  });
+}
+
+} // namespace
+
+uint32_t skinnyPartBytes(const SkinnyShape &shape, uint32_t threads, uint32_t sumBytes) {
+  return shape.few * (widePerBlock(shape, threads) + kPadding) * sumBytes;
+}
+
+uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads) {
+  return threads / kWarp / shape.depthWarps * kGroups * shape.positions;
+}
+
+void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool hasTensorCores) {
+  const Product &product = kernel.product;
+  const Operand &wide = shape.fewAreRows ? product.right : product.left;
+  const uint32_t across = widePerBlock(shape, kernel.k.threads);
+  kernel.rows = shape.fewAreRows ? shape.few : across;
+  kernel.columns = shape.fewAreRows ? across : shape.few;
+  // What is rounded to tf32 saves no memory.
+  const bool isMma = hasTensorCores && product.warpElement() && !product.warpElement().isTF32();
+  const uint32_t each = isMma                 ? kBytesOfLane / dispatch::elementBytes(wide.value.getType())
+                        : wide.isAlongReduced ? std::clamp(product.widthOf(wide, kernel.shape), 2u, 8u)
+                                              : 4;
+  kernel.depth = kLanesOfGroup * each;
+  SkinnyProduct(kernel, shape, isMma).run();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/bodies/body_values.h"
+
+#include "compiler/codegen/kernel/narrow_pairs.h"
+#include "compiler/dispatch/analysis/contraction.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// One side of a boundary is written twice, once for vectors that straddle it: of boundaries inside of boundaries, this
+// many deep.
+constexpr unsigned kMaxCopies = 2;
+
+} // namespace
+
+Lanes BodyValues::value(Value value) {
+  if (auto found = known_.find(value); found != known_.end())
+    return found->second;
+  if (value.getParentBlock() != op_.getBody())
+    return Lanes::same(arguments_.scalars.lookup(value));
+  // What it needs, in the order of the body.
+  llvm::SmallDenseSet<Operation *> needed;
+  SmallVector<Value> open = {value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *inner = next.getDefiningOp();
+    if (known_.contains(next) || !inner || inner->getBlock() != op_.getBody() || !needed.insert(inner).second)
+      continue;
+    if (isBranch(inner))
+      open.push_back(cast<arith::SelectOp>(inner).getCondition());
+    else
+      llvm::append_range(open, inner->getOperands());
+  }
+  for (Operation &inner : *op_.getBody())
+    if (needed.contains(&inner))
+      compute(inner);
+  return known_.find(value)->second;
+}
+
+void BodyValues::compute(Operation &inner) {
+  if (inner.getNumResults() == 1) {
+    Lanes lanes = computeLanes(inner);
+    known_[inner.getResult(0)] = std::move(lanes);
+    return;
+  }
+  // Several results: a product in two halves.
+  SmallVector<Lanes> results(inner.getNumResults());
+  SmallVector<Lanes> operands;
+  for (Value operand : inner.getOperands())
+    operands.push_back(value(operand));
+  const Order order = orderOf(inner, operands);
+  for (unsigned lane = 0, count = order == Order::Same ? 1 : width_; lane < count; ++lane) {
+    IRMapping mapping = arguments_.scalars;
+    for (auto [operand, lanes] : llvm::zip_equal(inner.getOperands(), operands))
+      mapping.map(operand, lanes[lane]);
+    copyScalarOp(k_.b, inner, mapping);
+    for (auto [result, lanes] : llvm::zip_equal(inner.getResults(), results))
+      lanes.values.push_back(mapping.lookup(result));
+  }
+  for (auto [result, lanes] : llvm::zip_equal(inner.getResults(), results)) {
+    lanes.order = order == Order::Same ? Order::Same : Order::Any;
+    known_[result] = std::move(lanes);
+  }
+}
+
+Lanes BodyValues::computeLanes(Operation &inner) {
+  if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+    Lanes positions = space_.loopLanes(op_, index.getDim(), point_, width_);
+    for (Value &position : positions.values)
+      position = arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getIndexType(), position);
+    return positions;
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+    return read(extract);
+  if (isBranch(&inner))
+    return choose(cast<arith::SelectOp>(inner));
+  SmallVector<Lanes> operands;
+  for (Value operand : inner.getOperands())
+    operands.push_back(value(operand));
+  Lanes result;
+  result.order = orderOf(inner, operands);
+  if (isPaired_ && !result.isSame() && width_ % 2 == 0)
+    if (SmallVector<Value> lanes = computePairs(k_, inner, operands, width_); !lanes.empty())
+      return {std::move(lanes), Order::Any};
+  for (unsigned lane = 0, count = result.isSame() ? 1 : width_; lane < count; ++lane) {
+    IRMapping mapping;
+    for (auto [operand, lanes] : llvm::zip_equal(inner.getOperands(), operands))
+      mapping.map(operand, lanes[lane]);
+    copyScalarOp(k_.b, inner, mapping);
+    result.values.push_back(mapping.lookup(inner.getResult(0)));
+  }
+  return result;
+}
+
+Lanes BodyValues::read(tensor::ExtractOp extract) {
+  const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
+  SmallVector<Lanes> indices;
+  for (Value position : extract.getIndices()) {
+    Lanes index = value(position);
+    for (Value &each : index.values)
+      each = arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), each);
+    indices.push_back(std::move(index));
+  }
+  const bool isAligned = isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_);
+  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned);
+}
+
+/// Whether memory would be read to compute it that has not been read yet.
+bool BodyValues::readsMemory(Value value) {
+  llvm::SmallDenseSet<Operation *> seen;
+  SmallVector<Value> open = {value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    Operation *inner = next.getDefiningOp();
+    if (known_.contains(next) || !inner || inner->getBlock() != op_.getBody() || !seen.insert(inner).second)
+      continue;
+    if (isa<tensor::ExtractOp>(inner))
+      return true;
+    llvm::append_range(open, inner->getOperands());
+  }
+  return false;
+}
+
+/// Whether there is an element at every place that the body names: places are clamped, and no tensor is empty.
+bool BodyValues::readsElementsOnly() {
+  return llvm::all_of(op_.getBody()->getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp extract) {
+    return llvm::all_of(kernel_.gathered.find(extract.getTensor())->second.shape,
+                        [](const Extent &extent) { return !extent.value && extent.size != 0; });
+  });
+}
+
+bool BodyValues::isBranch(Operation *inner) {
+  auto select = dyn_cast<arith::SelectOp>(inner);
+  if (!select)
+    return false;
+  // The elements of a window, or of a tile, are on their way together; behind a branch each would wait for the one
+  // before.
+  if ((dispatch::isWindow(op_) || dispatch::contractionOf(op_)) && readsElementsOnly())
+    return false;
+  return copies_ < kMaxCopies && (readsMemory(select.getTrueValue()) || readsMemory(select.getFalseValue()));
+}
+
+SmallVector<Value> BodyValues::spread(const Lanes &lanes) const {
+  return lanes.isSame() ? SmallVector<Value>(width_, lanes[0]) : lanes.values;
+}
+
+/// What is computed inside of a branch is not known behind it.
+SmallVector<Value> BodyValues::valueInBranch(Value inside) {
+  Known before = known_;
+  SmallVector<Value> values = spread(value(inside));
+  known_ = std::move(before);
+  return values;
+}
+
+Lanes BodyValues::choose(arith::SelectOp select) {
+  const Lanes condition = value(select.getCondition());
+  const SmallVector<Type> types(width_, select.getType());
+  auto yes = [&] { return valueInBranch(select.getTrueValue()); };
+  auto no = [&] { return valueInBranch(select.getFalseValue()); };
+  if (condition.isSame())
+    return {k_.choose(condition[0], types, yes, no), width_ == 1 ? Order::Same : Order::Any};
+
+  Value all = k_.both(condition[0], condition.last());
+  if (!holdsBetween(select.getCondition(), [&](Value inner) { return value(inner); }))
+    for (unsigned lane = 1; lane + 1 < width_; ++lane)
+      all = k_.both(all, condition[lane]);
+  auto others = [&] {
+    SmallVector<Value> values = no();
+    Value any = condition[0];
+    for (unsigned lane = 1; lane < width_; ++lane)
+      any = arith::OrIOp::create(k_.b, k_.loc, any, condition[lane]);
+    auto mixed = [&] {
+      ++copies_;
+      SmallVector<Value> inside = yes();
+      --copies_;
+      for (auto [lane, value] : llvm::enumerate(inside))
+        value = k_.select(condition[lane], value, values[lane]);
+      return inside;
+    };
+    return k_.choose(any, types, mixed, [&] { return values; });
+  };
+  return {k_.choose(all, types, yes, others), Order::Any};
+}
+
+bool readsWholeVectors(const KernelFunction &kernel, const GroupSpace &space, linalg::GenericOp op,
+                       tensor::ExtractOp extract, unsigned width) {
+  const auto *found = kernel.gathered.find(extract.getTensor());
+  if (width == 1 || found == kernel.gathered.end() || found->second.shape.empty() || !dispatch::isWindow(op))
+    return false;
+  const Extent &row = found->second.shape.back();
+  auto index = extract.getIndices().back().getDefiningOp<linalg::IndexOp>();
+  return !row.value && row.size % width == 0 && index && space.isVectorLoop(op, index.getDim());
+}
+
+} // namespace tenon::compiler::codegen

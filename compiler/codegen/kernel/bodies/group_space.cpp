@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/bodies/group_space.h"
+
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using tenon::compiler::dispatch::Group;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+struct Access {
+  linalg::GenericOp op;
+  const KernelTensor *tensor;
+};
+
+/// Results first: the order of the axes is that of what is written.
+SmallVector<Access> accessesOf(const KernelFunction &kernel) {
+  SmallVector<Access> stores, loads;
+  for (const KernelOp &op : kernel.ops) {
+    for (const KernelOutput &output : op.outputs) {
+      if (output.isStored)
+        stores.push_back({op.op, &output.tensor});
+      if (output.startTensor)
+        loads.push_back({op.op, &*output.startTensor});
+    }
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory())
+        loads.push_back({op.op, &input.tensor});
+    for (const KernelBorder &border : op.borders)
+      loads.push_back({op.op, &border.tensor});
+  }
+  llvm::append_range(stores, loads);
+  return stores;
+}
+
+std::optional<unsigned> loopOf(AffineExpr expr) {
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  return dim ? std::optional(dim.getPosition()) : std::nullopt;
+}
+
+/// The axes of the tensor that has most of them come first, in its order, then those of the next. Of two with as many,
+/// one that says the order of all of its axes comes before a window, which does not.
+SmallVector<unsigned> orderOf(const Group &group, ArrayRef<Access> accesses) {
+  SmallVector<SmallVector<unsigned>> axesOf;
+  for (const Access &access : accesses) {
+    SmallVector<unsigned> &seen = axesOf.emplace_back();
+    for (AffineExpr expr : access.tensor->map.getResults())
+      if (std::optional<unsigned> loop = loopOf(expr))
+        if (unsigned axis = group.axisOf.lookup(access.op)[*loop]; !llvm::is_contained(seen, axis))
+          seen.push_back(axis);
+  }
+  SmallVector<unsigned> most = llvm::to_vector(llvm::seq<unsigned>(0, axesOf.size()));
+  auto isWindow = [&](unsigned access) {
+    return llvm::any_of(accesses[access].tensor->map.getResults(), [](AffineExpr expr) { return !loopOf(expr); });
+  };
+  llvm::sort(most, [&](unsigned x, unsigned y) {
+    return std::tuple(axesOf[y].size(), isWindow(x), x) < std::tuple(axesOf[x].size(), isWindow(y), y);
+  });
+  SmallVector<unsigned> order;
+  for (unsigned access : most)
+    for (unsigned axis : axesOf[access])
+      if (!llvm::is_contained(order, axis))
+        order.push_back(axis);
+  for (unsigned axis = 0; axis < group.numAxes(); ++axis)
+    if (!llvm::is_contained(order, axis))
+      order.push_back(axis);
+  SmallVector<unsigned> sorted; // parallel axes, then reduced ones
+  for (bool reduced : {false, true})
+    llvm::copy_if(order, std::back_inserter(sorted), [&](unsigned axis) { return group.isReduced[axis] == reduced; });
+  return sorted;
+}
+
+std::optional<unsigned> loopOn(const Group &group, linalg::GenericOp op, unsigned axis) {
+  const SmallVector<unsigned> axes = group.axisOf.lookup(op);
+  const auto *found = llvm::find(axes, axis);
+  return found == axes.end() ? std::nullopt : std::optional(unsigned(found - axes.begin()));
+}
+
+std::optional<unsigned> dimensionOn(AffineMap map, unsigned loop) {
+  for (auto [position, expr] : llvm::enumerate(map.getResults()))
+    if (loopOf(expr) == loop)
+      return position;
+  return std::nullopt;
+}
+
+/// Whether a tensor has the two loops as neighbouring dimensions, or neither.
+bool hasTogether(AffineMap map, unsigned outer, unsigned inner) {
+  unsigned plain = 0;
+  for (AffineExpr expr : map.getResults()) {
+    if (std::optional<unsigned> loop = loopOf(expr))
+      plain += *loop == outer || *loop == inner;
+    else if (expr.isFunctionOfDim(outer) || expr.isFunctionOfDim(inner))
+      return false;
+  }
+  std::optional<unsigned> first = dimensionOn(map, outer), second = dimensionOn(map, inner);
+  return plain == 0 || (plain == 2 && first && second && *second == *first + 1);
+}
+
+// Rows shorter than this are not worth a vector of their own.
+constexpr int64_t kShortRow = 16;
+
+/// Whether a body reads tensors by itself, at places that it computes from the loop's index: neighbours are adjacent
+/// there if they are in the loop.
+bool readsByIndex(linalg::GenericOp op, unsigned loop) {
+  bool reads = false, asks = false;
+  for (Operation &inner : *op.getBody()) {
+    reads |= isa<tensor::ExtractOp>(inner);
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      asks |= index.getDim() == loop;
+  }
+  return reads && asks;
+}
+
+bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsigned inner) {
+  if (group.isReduced[outer] != group.isReduced[inner])
+    return false;
+  for (linalg::GenericOp op : group.ops)
+    if (loopOn(group, op, outer).has_value() != loopOn(group, op, inner).has_value())
+      return false;
+  return llvm::all_of(accesses, [&](const Access &access) {
+    std::optional<unsigned> first = loopOn(group, access.op, outer), second = loopOn(group, access.op, inner);
+    return !first || hasTogether(access.tensor->map, *first, *second);
+  });
+}
+
+/// Whether the places that some body reads depend on the axis.
+bool isReadByIndex(const Group &group, unsigned axis) {
+  return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    std::optional<unsigned> loop = loopOn(group, op, axis);
+    return loop && readsByIndex(op, *loop);
+  });
+}
+
+/// Whether some windows slide along the axis, whose border a body asks for.
+bool hasBorder(const Group &group, unsigned axis) {
+  return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    std::optional<unsigned> loop = loopOn(group, op, axis);
+    return loop && op.getNumReductionLoops() != 0 && readsByIndex(op, *loop);
+  });
+}
+
+Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis) {
+  Extent found;
+  bool any = false;
+  for (const KernelOp &op : kernel.ops)
+    if (std::optional<unsigned> loop = loopOn(group, op.op, axis))
+      if (!any || found.value) {
+        found = op.loops[*loop];
+        any = true;
+      }
+  return found;
+}
+
+} // namespace
+
+GroupShape GroupShape::of(const KernelFunction &kernel) {
+  SmallVector<linalg::GenericOp> ops;
+  for (const KernelOp &op : kernel.ops)
+    ops.push_back(op.op);
+  std::string reason;
+  std::optional<Group> group = dispatch::groupOf(ops, reason);
+  assert(group && "KernelFunction::read() has seen to it");
+  GroupShape shape;
+  shape.group = std::move(*group);
+  const SmallVector<Access> accesses = accessesOf(kernel);
+  std::optional<unsigned> unrolled; // stays an axis of its own
+  if (ops.size() == 1)
+    if (std::optional<unsigned> loop = dispatch::unrolledLoopOf(ops[0]))
+      unrolled = shape.group.axisOf.lookup(ops[0])[*loop];
+  for (unsigned axis : orderOf(shape.group, accesses)) {
+    Extent extent = extentOf(kernel, shape.group, axis);
+    // Of windows, results beside each other on several axes are computed together (strategies/windows).
+    const bool isShort = !extent.value && extent.size < kShortRow && !hasBorder(shape.group, axis);
+    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis) ||
+        (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled || shape.axes.back().axes.back() == unrolled)
+      shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
+    SpaceAxis &last = shape.axes.back();
+    last.axes.push_back(axis);
+    last.extents.push_back(extent);
+    last.size = last.size && !extent.value ? std::optional(*last.size * extent.size) : std::nullopt;
+  }
+  shape.parallel = llvm::count_if(shape.axes, [](const SpaceAxis &axis) { return !axis.isReduced; });
+  return shape;
+}
+
+std::optional<int64_t> GroupShape::sizeOf(ArrayRef<SpaceAxis> axes) {
+  int64_t size = 1;
+  for (const SpaceAxis &axis : axes) {
+    if (!axis.size)
+      return std::nullopt;
+    size *= *axis.size;
+  }
+  return size;
+}
+
+std::optional<int64_t> GroupShape::sizeOf(ArrayRef<unsigned> numbers) const {
+  return sizeOf(llvm::map_to_vector(numbers, [&](unsigned number) { return axes[number]; }));
+}
+
+GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
+  bool touches = false;
+  if (axis >= axes.size())
+    return Along::Same;
+  for (unsigned groupAxis : axes[axis].axes)
+    if (std::optional<unsigned> loop = loopOn(group, op, groupAxis))
+      touches |= llvm::any_of(tensor.map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
+  if (!touches)
+    return Along::Same;
+  const unsigned innermost = axes[axis].axes.back();
+  if (tensor.map.isProjectedPermutation(/*allowZeroInResults=*/true)) {
+    std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
+    return last && group.axisOf.lookup(op)[*last] == innermost ? Along::Adjacent : Along::Apart;
+  }
+  // Rows of a window: they begin where rows of the tensor do.
+  std::optional<unsigned> last = loopOf(tensor.map.getResults().back());
+  const bool isRow =
+      last && axes[axis].axes.size() == 1 && group.axisOf.lookup(op)[*last] == innermost &&
+      llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*last); });
+  if (isRow)
+    return Along::Adjacent;
+  // Elsewhere than where the axis stands last, alone: neither another dimension moves with it, nor this one faster.
+  std::optional<unsigned> loop = loopOn(group, op, innermost);
+  if (!loop || axes[axis].axes.size() != 1)
+    return Along::Apart;
+  AffineExpr rest = tensor.map.getResults().back() - getAffineDimExpr(*loop, tensor.map.getContext());
+  rest = simplifyAffineExpr(rest, tensor.map.getNumDims(), 0);
+  const bool isAlone =
+      llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
+  return isAlone && !rest.isFunctionOfDim(*loop) ? Along::Shifted : Along::Apart;
+}
+
+std::optional<int64_t> GroupShape::sharedBy(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
+  if (axis >= axes.size() || axes[axis].axes.size() != 1 || tensor.map.getNumResults() == 0)
+    return std::nullopt;
+  std::optional<unsigned> loop = loopOn(group, op, axes[axis].axes.front());
+  auto last = dyn_cast<AffineBinaryOpExpr>(tensor.map.getResults().back());
+  if (!loop || !last || last.getKind() != AffineExprKind::FloorDiv || loopOf(last.getLHS()) != loop)
+    return std::nullopt;
+  auto shared = dyn_cast<AffineConstantExpr>(last.getRHS());
+  const bool isAlone =
+      llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
+  return isAlone && shared && shared.getValue() > 1 ? std::optional(shared.getValue()) : std::nullopt;
+}
+
+AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) const {
+  SmallVector<AffineExpr> dims;
+  for (unsigned axis : group.axisOf.lookup(op))
+    dims.push_back(getAffineDimExpr(axis, tensor.map.getContext()));
+  return tensor.map.replaceDimsAndSymbols(dims, {}, group.numAxes(), 0);
+}
+
+uint32_t vectorWidth(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
+  uint32_t widest = 0;
+  for (const Access &access : accessesOf(kernel)) {
+    const GroupShape::Along along = shape.along(*access.tensor, access.op, axis);
+    if (along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted)
+      widest = std::max(widest, dispatch::elementBytes(access.tensor->element));
+  }
+  return widest == 0 ? 1 : 16 / std::max(widest, 2u);
+}
+
+GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments)
+    : k_(k), shape_(shape), arguments_(arguments) {
+  for (const SpaceAxis &axis : shape.axes) {
+    Value size = k.number(1);
+    for (const Extent &extent : axis.extents)
+      size = k.mul(size, arguments.sizeOf(k.b, k.loc, extent));
+    sizes_.push_back(size);
+  }
+}
+
+Value GroupSpace::size(unsigned first, unsigned last) {
+  Value product = k_.number(1);
+  for (unsigned axis = first; axis < last; ++axis)
+    product = k_.mul(product, sizes_[axis]);
+  return product;
+}
+
+void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear) {
+  point.index.resize(sizes_.size());
+  for (unsigned axis = last; axis-- > first;) {
+    if (axis == first) {
+      point.index[axis] = linear;
+      break;
+    }
+    point.index[axis] = k_.rem(linear, sizes_[axis]);
+    linear = k_.div(linear, sizes_[axis]);
+  }
+}
+
+Value GroupSpace::laneIndex(unsigned axis, const Point &point, unsigned lane) {
+  Value index = point.index[axis];
+  return axis == vectorAxis && lane != 0 ? k_.add(index, k_.number(lane)) : index;
+}
+
+Value GroupSpace::axisIndex(unsigned groupAxis, const Point &point, unsigned lane) {
+  for (auto [number, axis] : llvm::enumerate(shape_.axes)) {
+    if (!llvm::is_contained(axis.axes, groupAxis))
+      continue;
+    Value rest = laneIndex(number, point, lane);
+    for (size_t inner = axis.axes.size(); inner-- > 0;) {
+      if (axis.axes[inner] == groupAxis)
+        return inner == 0 ? rest : k_.rem(rest, arguments_.sizeOf(k_.b, k_.loc, axis.extents[inner]));
+      rest = k_.div(rest, arguments_.sizeOf(k_.b, k_.loc, axis.extents[inner]));
+    }
+  }
+  llvm_unreachable("every axis of the group is in the space");
+}
+
+bool GroupSpace::isVectorLoop(linalg::GenericOp op, unsigned loop) const {
+  return vectorAxis < shape_.axes.size() &&
+         shape_.axes[vectorAxis].axes == ArrayRef<unsigned>(shape_.group.axisOf.lookup(op)[loop]);
+}
+
+Value GroupSpace::loopIndex(linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane) {
+  return axisIndex(shape_.group.axisOf.lookup(op)[loop], point, lane);
+}
+
+Lanes GroupSpace::loopLanes(linalg::GenericOp op, unsigned loop, const Point &point, unsigned width) {
+  const unsigned groupAxis = shape_.group.axisOf.lookup(op)[loop];
+  const bool moves = vectorAxis < shape_.axes.size() && llvm::is_contained(shape_.axes[vectorAxis].axes, groupAxis);
+  if (width == 1 || !moves)
+    return Lanes::same(loopIndex(op, loop, point, 0));
+  Lanes lanes;
+  for (unsigned lane = 0; lane < width; ++lane)
+    lanes.values.push_back(loopIndex(op, loop, point, lane));
+  lanes.order = shape_.axes[vectorAxis].axes.size() == 1 ? Order::Run : Order::Any;
+  return lanes;
+}
+
+Value GroupSpace::position(AffineExpr expr, linalg::GenericOp op, const Point &point, unsigned lane) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return k_.number(constant.getValue());
+  SmallVector<Value> loops;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    loops.push_back(expr.isFunctionOfDim(loop) ? arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getIndexType(),
+                                                                            loopIndex(op, loop, point, lane))
+                                                     .getResult()
+                                               : Value());
+  Value index = affine::expandAffineExpr(k_.b, k_.loc, expr, loops, {});
+  return arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), index);
+}
+
+Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane) {
+  Value offset = k_.number(0), stride = k_.number(1);
+  auto step = [&](Value index) { offset = k_.add(offset, k_.mul(index, stride)); };
+  for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
+    AffineExpr expr = tensor.map.getResult(dimension);
+    if (std::optional<unsigned> loop = loopOf(expr)) {
+      const unsigned groupAxis = shape_.group.axisOf.lookup(op)[*loop];
+      for (auto [number, axis] : llvm::enumerate(shape_.axes))
+        if (axis.axes.back() == groupAxis) // the whole axis lies in this dimension and those before
+          step(laneIndex(number, point, lane));
+    } else {
+      step(position(expr, op, point, lane));
+    }
+    if (dimension != 0)
+      stride = k_.mul(stride, arguments_.sizeOf(k_.b, k_.loc, tensor.shape[dimension]));
+  }
+  return offset;
+}
+
+} // namespace tenon::compiler::codegen

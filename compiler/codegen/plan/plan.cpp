@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/plan/plan.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+DictionaryAttr Plan::attribute(MLIRContext *context) const {
+  Builder b(context);
+  SmallVector<NamedAttribute> entries = {b.getNamedAttr("name", b.getStringAttr(strategy)),
+                                         b.getNamedAttr("threads", b.getI64IntegerAttr(threads))};
+  for (auto [name, value] : choices)
+    entries.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(value)));
+  return b.getDictionaryAttr(entries);
+}
+
+int64_t Plan::choice(StringRef name) const {
+  for (auto [each, value] : choices)
+    if (each == name)
+      return value;
+  return 0;
+}
+
+SmallVector<Extent> extentsOf(ArrayRef<SpaceAxis> axes) {
+  SmallVector<Extent> extents;
+  for (const SpaceAxis &axis : axes)
+    llvm::append_range(extents, axis.extents);
+  return extents;
+}
+
+} // namespace tenon::compiler::codegen

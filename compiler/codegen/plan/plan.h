@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a strategy decided for a group: threads, blocks, and when the kernel runs. It stands on the kernel function as
+// `tenon.strategy`, so that who decides and who writes meet in the text of the module.
+#pragma once
+
+#include "compiler/codegen/kernel/bodies/group_space.h"
+
+namespace tenon::compiler::codegen {
+
+/// Blocks of a launch: the product of the sizes of some axes, each piece divided by what one block takes of it.
+struct GridFactor {
+  llvm::SmallVector<Extent> extents; // multiplied
+  int64_t perBlock = 1;              // rounded up
+};
+
+/// When a kernel is the one of several that runs: a length that is known only then is above `above` and at most `most`.
+struct Guard {
+  llvm::SmallVector<Extent> length; // multiplied
+  int64_t above = 0;
+  std::optional<int64_t> most;
+  bool orEmpty = false; // also where the length is 0
+};
+
+struct Plan {
+  llvm::StringRef strategy;
+  uint32_t threads = 256;
+  llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> choices; // what else the strategy decided
+  llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
+  std::optional<Guard> guard = {}, also = {};                     // both hold where it runs; none: always
+  uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
+  llvm::SmallVector<mlir::Type> tensorMaps = {};                  // that kernels for sm_90a take: !hal.tensor_map
+
+  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+  /// One of the choices.
+  int64_t choice(llvm::StringRef name) const;
+};
+
+llvm::SmallVector<Extent> extentsOf(llvm::ArrayRef<SpaceAxis> axes);
+
+} // namespace tenon::compiler::codegen

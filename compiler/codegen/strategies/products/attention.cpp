@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/products/attention.h"
+
+#include "compiler/codegen/attention/few_queries_attention.h"
+#include "compiler/codegen/attention/hopper/warpgroup_attention.h"
+#include "compiler/codegen/attention/hopper/warpgroup_chain.h"
+#include "compiler/codegen/attention/scalar_attention.h"
+#include "compiler/codegen/attention/tensor_core_attention.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr int64_t kLargeTile = 128, kSmallTile = 64;
+// Columns of values that a block computes at once; of more, each part computes the scores again.
+constexpr int64_t kMostColumns = 256, kPartColumns = 128;
+// As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made. Warpgroups gain from large
+// ones with fewer.
+constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
+
+/// Whether tensor cores compute it, where there are some: all depths are known, and fit.
+std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shape, const Attention &attention,
+                                                          int64_t rows) {
+  auto fits = [](std::optional<int64_t> size) { return size && *size > 0 && *size <= kMostColumns; };
+  const std::optional<int64_t> columns = shape.sizeOf(attention.output.columns);
+  if (!attention.tensorCoreElement() || !fits(columns))
+    return std::nullopt;
+  SmallVector<uint32_t, 2> depths;
+  for (const Product *product : attention.inner()) {
+    const std::optional<int64_t> depth = shape.sizeOf(product->reduced);
+    if (!fits(depth))
+      return std::nullopt;
+    depths.push_back(uint32_t(*depth));
+  }
+  TensorCoreAttentionShape found = TensorCoreAttentionShape::of(uint32_t(rows), depths, uint32_t(*columns));
+  found.isLaunch = attention.isPart;
+  return found;
+}
+
+/// What multiplies, the best that a target has. The numbers are variantFor's.
+enum class Multiplier : unsigned { Scalar, TensorCore, Warpgroup };
+
+Multiplier multiplierOf(const abi::TargetArch &target) {
+  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+    return Multiplier::Warpgroup;
+  return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
+}
+
+std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape, const Attention &attention,
+                                                        int64_t rows) {
+  return rows == kLargeTile && !attention.isChain ? WarpgroupAttentionShape::of(shape, attention) : std::nullopt;
+}
+
+std::optional<WarpgroupChainShape> warpgroupChainOf(const GroupShape &shape, const Attention &attention, int64_t rows) {
+  return rows == kWarpgroupChainRows ? WarpgroupChainShape::of(shape, attention) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  if (!attention)
+    return std::nullopt;
+  auto extents = [&](ArrayRef<unsigned> axes) {
+    SmallVector<SpaceAxis> chosen;
+    for (unsigned axis : axes)
+      chosen.push_back(shape.axes[axis]);
+    return extentsOf(chosen);
+  };
+  const Product &output = attention->output;
+  const std::optional<int64_t> depth = shape.sizeOf(attention->scores.reduced), width = shape.sizeOf(output.columns),
+                               batch = shape.sizeOf(output.batch), length = shape.sizeOf(output.rows);
+  const int64_t columns = width && *width <= kMostColumns
+                              ? std::max<int64_t>(1, llvm::divideCeil(*width, kSmallTile)) * kSmallTile
+                              : kPartColumns;
+  // Sums of many columns take the registers of more rows.
+  const bool isDeep = (depth && *depth > kPartColumns) || columns > kPartColumns;
+  // A launch gives all targets the same shared memory: Hopper's is more than others have.
+  const auto cores = tensorCoreShapeOf(shape, *attention, kLargeTile);
+  const bool mayHaveGroups =
+      kernel.function->hasAttr(kHopperOnlyAttr) || (attention->isChain ? cores && !cores->isDynamic() : !isDeep);
+  const bool hasGroups = mayHaveGroups && (warpgroupChainOf(shape, *attention, kLargeTile) ||
+                                           warpgroupShapeOf(shape, *attention, kLargeTile));
+  const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;
+  const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
+                       (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
+  const int64_t rows = isSmall ? kSmallTile : kLargeTile;
+  const auto few = FewQueriesShape::of(shape, *attention);
+  const int64_t cluster = few ? few->cluster(shape, *attention) : 1;
+  Plan plan{name(),
+            kScalarAttentionThreads,
+            {{"rows", rows}, {"columns", columns}, {"cluster", cluster}},
+            {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
+  if (cluster > 1)
+    plan.grid.push_back({{Extent{cluster, Value()}}, 1});
+  if (few)
+    return plan;
+  const auto chosen = tensorCoreShapeOf(shape, *attention, rows);
+  if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
+    plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
+    MLIRContext *context = output.left.value.getContext();
+    if (groups->keyMap)
+      plan.tensorMaps = {groups->keyMap->type(context), groups->valueMap->type(context)};
+  } else if (const auto chain = warpgroupChainOf(shape, *attention, rows)) {
+    plan.dynamicSharedBytes = warpgroupChainBytes(*chain);
+    for (const TileMap *map : chain->maps())
+      plan.tensorMaps.push_back(map->type(output.left.value.getContext()));
+  } else if (attention->twin) {
+    for (const Attention &part : attention->parts())
+      if (const auto each = tensorCoreShapeOf(shape, part, rows))
+        plan.dynamicSharedBytes = std::max(plan.dynamicSharedBytes, tensorCoreAttentionBytes(*each));
+  } else if (chosen && chosen->isDynamic()) {
+    plan.dynamicSharedBytes = tensorCoreAttentionBytes(*chosen);
+  }
+  return plan;
+}
+
+bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
+  if (choice == "threads")
+    return value == kScalarAttentionThreads;
+  if (choice == "rows")
+    return value == kSmallTile || value == kLargeTile;
+  if (choice == "cluster")
+    return value == 1 || value == 2 || value == 4 || value == 8;
+  return value > 0 && value <= kMostColumns && value % kSmallTile == 0;
+}
+
+uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
+  const GroupShape shape = GroupShape::of(kernel);
+  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
+  const Multiplier multiplier = multiplierOf(target);
+  const auto few = attention ? FewQueriesShape::of(shape, *attention) : std::nullopt;
+  if (few && multiplier != Multiplier::Scalar)
+    return few->threads();
+  if (!attention || !rows || multiplier == Multiplier::Scalar || !tensorCoreShapeOf(shape, *attention, rows.getInt()))
+    return kernel.threads;
+  if (multiplier == Multiplier::Warpgroup && warpgroupChainOf(shape, *attention, rows.getInt()))
+    return kWarpgroupChainThreads;
+  const auto groups = warpgroupShapeOf(shape, *attention, rows.getInt());
+  return multiplier == Multiplier::Warpgroup && groups ? groups->threads() : kTensorCoreAttentionThreads;
+}
+
+unsigned AttentionStrategy::variantFor(const abi::TargetArch &target) const {
+  return unsigned(multiplierOf(target));
+}
+
+static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {
+  const Attention *attention = &given;
+  const AttentionKernel kernel{.kernel = writer.kernel,
+                               .shape = writer.shape,
+                               .attention = *attention,
+                               .k = writer.k,
+                               .space = writer.space,
+                               .bodies = writer.bodies,
+                               .rows = uint32_t(writer.choice("rows")),
+                               .columns = uint32_t(writer.choice("columns"))};
+  const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
+  const auto cluster = uint32_t(writer.choice("cluster"));
+  if (const auto few = FewQueriesShape::of(writer.shape, *attention)) {
+    if (multiplier != Multiplier::Scalar)
+      return writeFewQueriesAttention(kernel, *few, cluster);
+    // Blocks of a cluster are one that has a tile, and others that have none.
+    KernelBuilder &k = writer.k;
+    return k.when(k.equal(k.rem(k.block(), k.number(cluster)), k.number(0)),
+                  [&] { writeScalarAttention(kernel, k.div(k.block(), k.number(cluster))); });
+  }
+  if (!cores || multiplier == Multiplier::Scalar)
+    return writeScalarAttention(kernel, writer.k.block());
+  if (const auto groups = warpgroupShapeOf(writer.shape, *attention, kernel.rows);
+      groups && multiplier == Multiplier::Warpgroup) {
+    const SmallVector<Value> &maps = writer.arguments.tensorMaps;
+    AttentionKernel own = kernel;
+    own.rows = groups->rows(); // blocks stay for all tiles, however many were launched
+    return writeWarpgroupAttention(own, *groups, groups->keyMap && maps.size() == 2 ? ValueRange(maps) : ValueRange());
+  }
+  if (const auto chain = warpgroupChainOf(writer.shape, *attention, kernel.rows);
+      chain && multiplier == Multiplier::Warpgroup) {
+    const SmallVector<Value> &maps = writer.arguments.tensorMaps;
+    return writeWarpgroupChain(kernel, *chain, maps.size() == chain->copies() ? ValueRange(maps) : ValueRange());
+  }
+  writeTensorCoreAttention(kernel, *cores);
+}
+
+void AttentionStrategy::write(Writer &writer) const {
+  const std::optional<Attention> attention = Attention::of(writer.kernel, writer.shape);
+  const Multiplier multiplier = multiplierOf(writer.target);
+  if (!attention->twin ||
+      (multiplier == Multiplier::Warpgroup && warpgroupChainOf(writer.shape, *attention, writer.choice("rows"))))
+    return writeOne(writer, *attention, multiplier);
+  // Nobody computes both at once: one is computed behind the other.
+  for (const Attention &part : attention->parts()) {
+    writeOne(writer, part, std::min(multiplier, Multiplier::TensorCore));
+    writer.k.barrier();
+  }
+}
+
+} // namespace tenon::compiler::codegen

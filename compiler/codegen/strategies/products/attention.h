@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Attention: two products with a softmax between, in one kernel that stores no score (codegen/attention).
+#pragma once
+
+#include "compiler/codegen/plan/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+/// On a kernel function: it is written for sm_90a alone. What a launch gives of shared memory is the same on all
+/// targets, and with depths above 128 Hopper's own kernel wants more than others have.
+inline constexpr llvm::StringLiteral kHopperOnlyAttr = "tenon.hopper_only";
+
+class AttentionStrategy : public Strategy {
+public:
+  llvm::StringRef name() const override { return "attention"; }
+  std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  bool takes(llvm::StringRef choice, int64_t value) const override;
+  void write(Writer &writer) const override;
+  uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;
+  unsigned variantFor(const abi::TargetArch &target) const override;
+};
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/products/contraction.h"
+
+#include "compiler/codegen/contraction/kernels/scalar_product.h"
+#include "compiler/codegen/contraction/kernels/tensor_core_product.h"
+#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/codegen/contraction/narrow_result.h"
+#include "compiler/codegen/contraction/tile_map.h"
+#include "compiler/codegen/strategies/products/attention.h"
+#include "compiler/codegen/strategies/products/contraction_tiles.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kThreads = 256;
+// Of large tiles that no tensor core multiplies: each thread has twice as many elements, and reads fewer for each.
+constexpr uint32_t kFewThreads = 128;
+
+/// What is said of a Hopper's tile: its size, or none, so that warps multiply for themselves.
+struct GivenWarpgroups {
+  std::optional<WarpgroupTile> tile;
+  uint32_t cluster = 1;
+};
+
+/// @param given nothing: what is best
+Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product, int64_t side,
+            int64_t columns, const std::optional<GivenWarpgroups> &given = {}) {
+  auto extents = [&](ArrayRef<unsigned> axes) {
+    SmallVector<SpaceAxis> chosen;
+    for (unsigned axis : axes)
+      chosen.push_back(shape.axes[axis]);
+    return extentsOf(chosen);
+  };
+  Plan plan{
+      name,
+      kThreads,
+      {{"rows", side}, {"columns", columns}, {"warpgroup_rows", 0}, {"warpgroup_columns", 0}, {"warpgroup_cluster", 1}},
+      {{extents(product.batch), 1}, {extents(product.rows), side}, {extents(product.columns), columns}}};
+  if (!product.warpElement() && side == kLargeTile)
+    plan.threads = kFewThreads;
+  if (!product.warpElement())
+    return plan;
+  const std::optional<int64_t> launched = tilesOf(shape, product, side, columns);
+  const WarpgroupTile *tile = given                ? (given->tile ? &*given->tile : nullptr)
+                              : launched           ? bestWarpgroupTile(shape, product, *launched)
+                              : side == kLargeTile ? &warpgroupTileOfUnknownSizes()
+                                                   : nullptr;
+  if (!tile)
+    return plan;
+  const uint32_t depth = warpgroupDepth(product.left.value.getType());
+  auto leftIn = [&](uint32_t parts) { return mapOf(shape, product, product.left, uint32_t(tile->rows), depth, parts); };
+  auto rightIn = [&](uint32_t parts) {
+    return mapOf(shape, product, product.right, uint32_t(tile->columns), depth, parts);
+  };
+  const bool isAcross = isSideBySide(shape, product, tile->rows);
+  const uint32_t cluster = given      ? given->cluster
+                           : isAcross ? bestClusterAcross(shape, product, *tile)
+                                      : (isPairWorthwhile(shape, product, *tile) ? kPair : 1);
+  std::optional<TileMap> left = leftIn(1), right = rightIn(1);
+  if (left && right && cluster != 1 && (isAcross ? leftIn(cluster) : rightIn(cluster))) {
+    (isAcross ? left : right) = isAcross ? leftIn(cluster) : rightIn(cluster);
+    plan.choices[4].second = cluster;
+  }
+  if (left && right) {
+    MLIRContext *context = product.left.value.getContext();
+    plan.tensorMaps = {left->type(context), right->type(context)};
+    if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
+      plan.tensorMaps.push_back(result->type(context));
+  } else if (!product.tensorCoreElement()) {
+    return plan; // what one warpgroup turns is slower than that of mma.sync
+  }
+  plan.choices[2].second = tile->rows;
+  plan.choices[3].second = tile->columns;
+  plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
+  return plan;
+}
+
+} // namespace
+
+std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  if (!product || !dispatch::contractionOf(product->op->op))
+    return {};
+  // Sums of eight bytes take the registers of twice as many.
+  if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)
+    return {planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile)};
+  if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
+    if (!product->warpElement()) {
+      const ScalarTile &tile = bestScalarTile(shape, *product);
+      return {planOf(name(), kernel, shape, *product, tile.rows, tile.columns)};
+    }
+    const bool isHigh =
+        *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);
+    if (isHigh && *tiles >= kManyTiles)
+      return {planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile)};
+    const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
+    return {planOf(name(), kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
+  }
+  Plan small = planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile),
+       large = planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile);
+  Guard guard{extentsOf(shape.parallelAxes())};
+  guard.most = kManyTiles * kLargeTile * kLargeTile;
+  guard.orEmpty = true;
+  small.guard = guard;
+  large.guard = Guard{guard.length, *guard.most};
+  return {small, large};
+}
+
+std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::vector<Plan> all = plans(kernel, shape);
+  return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const GroupShape &shape,
+                                             const abi::TargetArch &target) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  if (!product || !dispatch::contractionOf(product->op->op))
+    return {};
+  std::vector<TileChoice> choices;
+  const Multiplier multiplier = multiplierOf(target, *product);
+  if (multiplier == Multiplier::Warpgroup)
+    for (const WarpgroupTile &tile : warpgroupTiles()) {
+      if (!isWarpgroupTile(tile.rows, tile.columns, product->right))
+        continue;
+      const uint32_t depth = warpgroupDepth(product->left.value.getType());
+      auto rightIn = [&](uint32_t parts) {
+        return mapOf(shape, *product, product->right, uint32_t(tile.columns), depth, parts);
+      };
+      auto leftIn = [&](uint32_t parts) {
+        return mapOf(shape, *product, product->left, uint32_t(tile.rows), depth, parts);
+      };
+      const bool hasMaps = leftIn(1) && rightIn(1);
+      if (!hasMaps && !product->tensorCoreElement())
+        continue;
+      choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+      if (hasMaps && rightIn(kPair) && hasPairs(shape, *product, tile)) {
+        choices.push_back(choices.back());
+        choices.back().numbers.emplace_back("blocks", kPair);
+      }
+      const std::optional<int64_t> columns = shape.sizeOf(product->columns);
+      if (hasMaps && columns && isSideBySide(shape, *product, tile.rows))
+        for (uint32_t blocks : {kPair, kQuad})
+          if (leftIn(blocks) && *columns >= tile.columns * blocks)
+            choices.push_back(
+                {kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}, {"blocks", blocks}}});
+    }
+  // Sums of eight bytes take the registers of twice as many.
+  const bool isWide = product->sum.sum.type.getIntOrFloatBitWidth() > 32;
+  const StringRef by = multiplier == Multiplier::Scalar ? kByThreads : kByWarps;
+  for (const ScalarTile &tile : scalarTiles())
+    if (!isWide || tile.rows == kSmallTile)
+      choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+  return choices;
+}
+
+std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const GroupShape &shape,
+                                         ArrayRef<GivenChoice> given) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  std::optional<GivenWarpgroups> warpgroups;
+  std::optional<std::pair<int64_t, int64_t>> tile;
+  for (const auto &[target, choice] : given) {
+    const int64_t rows = choice.number("rows"), columns = choice.number("columns");
+    if (choice.by == kByWarpgroups) {
+      warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks")))};
+      continue;
+    }
+    tile = {rows, columns};
+    if (multiplierOf(target, *product) == Multiplier::Warpgroup)
+      warpgroups.emplace();
+  }
+  func::FuncOp function = kernel.function;
+  // Hopper's blocks take tile after tile, however many of them are launched: enough for each of its multiprocessors.
+  if (!tile && function->hasAttr(kHopperOnlyAttr))
+    tile = {kSmallTile, kSmallTile};
+  if (tile)
+    return {planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups)};
+  std::vector<Plan> plans = this->plans(kernel, shape);
+  for (Plan &plan : plans) {
+    Plan with = planOf(name(), kernel, shape, *product, plan.choice("rows"), plan.choice("columns"), warpgroups);
+    with.guard = plan.guard;
+    plan = std::move(with);
+  }
+  return plans;
+}
+
+std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, const GroupShape &shape, const Plan &plan,
+                                                const abi::TargetArch &target) const {
+  const std::optional<Product> product = Product::of(kernel, shape);
+  const Multiplier multiplier = multiplierOf(target, *product);
+  const int64_t rows = plan.choice("warpgroup_rows"), columns = plan.choice("warpgroup_columns");
+  if (multiplier != Multiplier::Warpgroup || rows == 0)
+    return TileChoice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
+                      {{"rows", plan.choice("rows")}, {"columns", plan.choice("columns")}}};
+  TileChoice choice{kByWarpgroups.str(), {{"rows", rows}, {"columns", columns}}};
+  if (const int64_t blocks = plan.choice("warpgroup_cluster"); blocks != 1)
+    choice.numbers.emplace_back("blocks", blocks);
+  return choice;
+}
+
+uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
+  auto choice = [&](StringRef name) {
+    auto value = kernel.strategy.getAs<IntegerAttr>(name);
+    return value ? value.getInt() : 0;
+  };
+  const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
+  const bool isOfWarpgroups = product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
+                              isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right);
+  return isOfWarpgroups ? kWarpgroupThreads : kernel.threads;
+}
+
+unsigned Contraction::variantFor(const abi::TargetArch &target) const {
+  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+    return 4;
+  return target.number >= 90 ? 3 : target.number >= 80 ? 2 : target.number >= 75 ? 1 : 0;
+}
+
+bool Contraction::takes(StringRef choice, int64_t value) const {
+  if (choice == "threads")
+    return value == kThreads || value == kFewThreads;
+  if (choice == "warpgroup_cluster")
+    return value == 1 || value == kPair || value == kQuad;
+  if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
+    return value == 0 || value == 192 || value == 256 || value == kSmallTile || value == kLargeTile;
+  return value == kSmallTile || value == kLargeTile;
+}
+
+void Contraction::write(Writer &writer) const {
+  const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  ProductKernel kernel{.kernel = writer.kernel,
+                       .shape = writer.shape,
+                       .product = *product,
+                       .k = writer.k,
+                       .space = writer.space,
+                       .bodies = writer.bodies,
+                       .rows = uint32_t(writer.choice("rows")),
+                       .columns = uint32_t(writer.choice("columns")),
+                       .depth = 0,
+                       .tensorMaps = {},
+                       .target = writer.target.number};
+  const Multiplier multiplier = multiplierOf(writer.target, *product);
+  const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
+  if (multiplier == Multiplier::Warpgroup && isWarpgroupTile(rows, columns, product->right)) {
+    kernel.rows = uint32_t(rows);
+    kernel.columns = uint32_t(columns);
+    kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
+    kernel.isSideBySide = isSideBySide(writer.shape, *product, rows);
+    if (writer.arguments.tensorMaps.size() >= 2) {
+      kernel.tensorMaps = writer.arguments.tensorMaps;
+      kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);
+      kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));
+    }
+    writeWarpgroupProduct(kernel);
+  } else if (multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads) {
+    writeScalarProduct(kernel);
+  } else {
+    writeTensorCoreProduct(kernel);
+  }
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Contractions (dispatch/analysis/contraction.h) and what is computed from each element of their results: a tile to a
+// block, by the best instructions of the target (codegen/contraction).
+#pragma once
+
+#include "compiler/codegen/plan/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+class Contraction : public Strategy {
+public:
+  llvm::StringRef name() const override { return "contraction"; }
+  std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<TileChoice> choices(const KernelFunction &kernel, const GroupShape &shape,
+                                  const abi::TargetArch &target) const override;
+  std::vector<Plan> plansWith(const KernelFunction &kernel, const GroupShape &shape,
+                              llvm::ArrayRef<GivenChoice> given) const override;
+  std::optional<TileChoice> choiceOf(const KernelFunction &kernel, const GroupShape &shape, const Plan &plan,
+                                     const abi::TargetArch &target) const override;
+  bool takes(llvm::StringRef choice, int64_t value) const override;
+  void write(Writer &writer) const override;
+  uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;
+  unsigned variantFor(const abi::TargetArch &target) const override;
+};
+
+} // namespace tenon::compiler::codegen

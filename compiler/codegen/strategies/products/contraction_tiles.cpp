@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/products/contraction_tiles.h"
+
+#include "abi/arch_table.h"
+#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/codegen/contraction/tile_map.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
+                                             {64, 256, 0.42},   {64, 192, 0.32},  {64, 128, 0.22},   {64, 64, 0.15}};
+constexpr const WarpgroupTile &kOfFewRows = kWarpgroupTiles[6], &kNarrowOfFewRows = kWarpgroupTiles[7];
+// Of fewer rows, tiles of 64 columns bring mostly the same rows, all at once from few places of the cache.
+constexpr int64_t kLeastOfNarrow = 33;
+constexpr int64_t kLeastAcrossOfClusters = 16;
+// So many blocks of quads run at once on an H100 or H200, whose multiprocessors are groups of 16 and 18 and some fewer.
+// A few more would double the time.
+constexpr int64_t kMostOfQuads = 112;
+
+// Behind the steps of each tile, until the next one's begin.
+constexpr double kMicrosecondsOfTile = 0.5;
+constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
+
+constexpr int64_t kLineBytes = 128;
+constexpr double kLeastMicrosecondsOfPairs = 30;
+constexpr uint64_t kLeastRoundsOfPairs = 8;
+
+constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
+
+int64_t ceilDiv(int64_t size, int64_t perTile) {
+  return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
+}
+
+/// Of a tile, 1 where the sum's length is unknown.
+double stepsOf(const GroupShape &shape, const Product &product) {
+  const int64_t depth = warpgroupDepth(product.left.value.getType());
+  SmallVector<int64_t> sizes;
+  double reduced = 1;
+  for (unsigned axis : product.reduced) {
+    sizes.push_back(shape.axes[axis].size.value_or(1));
+    reduced *= double(sizes.back());
+  }
+  const Patches patches = patchesOfReduced(shape, product, depth);
+  return (patches ? double(patches.count(sizes)) : reduced) / double(depth);
+}
+
+/// Tiles of Hopper's, as tilesOf(); where its maps need patches, those cover more than the rows. `cluster` of them
+/// below each other count as one.
+std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
+                                        int64_t cluster = 1) {
+  const std::optional<int64_t> batch = shape.sizeOf(product.batch), columns = shape.sizeOf(product.columns);
+  std::optional<int64_t> rows = shape.sizeOf(product.rows);
+  if (!batch || !rows || !columns)
+    return std::nullopt;
+  const uint32_t depth = warpgroupDepth(product.left.value.getType());
+  if (mapOf(shape, product, product.left, uint32_t(tile.rows), depth))
+    if (const Patches patches = patchesOfRows(shape, product, tile.rows)) {
+      SmallVector<int64_t> sizes;
+      for (unsigned axis : product.rows)
+        sizes.push_back(*shape.axes[axis].size);
+      rows = patches.count(sizes);
+    }
+  return *batch * ceilDiv(*rows, tile.rows * cluster) * ceilDiv(*columns, tile.columns);
+}
+
+/// Whether rows of the operand begin anywhere in a line of the cache.
+bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
+  const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
+  return size && *size * dispatch::elementBytes(operand.value.getType()) % kLineBytes != 0;
+}
+
+} // namespace
+
+ArrayRef<WarpgroupTile> warpgroupTiles() {
+  return kWarpgroupTiles;
+}
+
+const WarpgroupTile &warpgroupTileOfUnknownSizes() {
+  return kUnknownSizes;
+}
+
+ArrayRef<ScalarTile> scalarTiles() {
+  return kScalarTiles;
+}
+
+Multiplier multiplierOf(const abi::TargetArch &target, const Product &product) {
+  Type element = product.warpElement();
+  if (!element || !hasTensorCoresFor(product, target))
+    return Multiplier::Scalar;
+  return target == abi::TargetArch{90, abi::ArchSuffix::A} ? Multiplier::Warpgroup : Multiplier::TensorCore;
+}
+
+std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
+  const std::optional<int64_t> batch = shape.sizeOf(product.batch), rows = shape.sizeOf(product.rows),
+                               across = shape.sizeOf(product.columns);
+  if (!batch || !rows || !across)
+    return std::nullopt;
+  return *batch * ceilDiv(*rows, side) * ceilDiv(*across, columns);
+}
+
+const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched) {
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  if (isSideBySide(shape, product, kSmallTile)) { // the caches and the memory are all that matters
+    const bool isNarrow =
+        *shape.sizeOf(product.rows) >= kLeastOfNarrow && product.right.isAlongReduced &&
+        warpgroupTilesOf(shape, product, kNarrowOfFewRows).value_or(INT64_MAX) <= int64_t(multiprocessors);
+    return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
+  }
+  const double steps = stepsOf(shape, product);
+  const WarpgroupTile *best = nullptr;
+  double least = 0;
+  for (const WarpgroupTile &tile : kWarpgroupTiles) {
+    const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
+    if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
+        !isWarpgroupTile(tile.rows, tile.columns, product.right))
+      continue;
+    const double rounds = double(llvm::divideCeil(uint64_t(*tiles), multiprocessors));
+    const double taken = rounds * (steps * tile.microseconds + kMicrosecondsOfTile);
+    if (!best || taken < least)
+      best = &tile, least = taken;
+  }
+  return best;
+}
+
+bool isSideBySide(const GroupShape &shape, const Product &product, int64_t rows) {
+  const std::optional<int64_t> size = shape.sizeOf(product.rows);
+  return size && *size <= rows;
+}
+
+uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const std::optional<int64_t> columns = shape.sizeOf(product.columns);
+  const int64_t across = columns ? ceilDiv(*columns, tile.columns) : 0;
+  if (tile.columns == kNarrowOfFewRows.columns || across < kLeastAcrossOfClusters)
+    return 1;
+  const int64_t tiles = shape.sizeOf(product.batch).value_or(1) * across;
+  if (tiles > kMostOfQuads && tiles <= int64_t(abi::findArchitecture(90)->product.multiprocessors))
+    return 1;
+  return across % kQuad == 0 ? kQuad : across % kPair == 0 ? kPair : 1;
+}
+
+bool hasPairs(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
+                               pairs = warpgroupTilesOf(shape, product, tile, kPair);
+  return alone && *pairs < *alone;
+}
+
+bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  if (!hasPairs(shape, product, tile))
+    return false;
+  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
+                               pairs = warpgroupTilesOf(shape, product, tile, kPair);
+  const uint64_t rounds = llvm::divideCeil(uint64_t(*alone), multiprocessors);
+  const double taken = double(rounds) * stepsOf(shape, product) * tile.microseconds;
+  const bool areLonger = llvm::divideCeil(uint64_t(*pairs), multiprocessors / kPair) > rounds;
+  return !areLonger && taken >= kLeastMicrosecondsOfPairs &&
+         (rounds >= kLeastRoundsOfPairs || areLinesSplit(shape, product.left) || areLinesSplit(shape, product.right));
+}
+
+const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
+  const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const ScalarTile *best = nullptr;
+  double least = 0;
+  for (const ScalarTile &tile : kScalarTiles) {
+    const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
+    const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
+    const double taken = tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)
+                                          : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
+    if (!best || taken < least)
+      best = &tile, least = taken;
+  }
+  return *best;
+}
+
+} // namespace tenon::compiler::codegen

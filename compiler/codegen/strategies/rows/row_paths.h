@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How many threads compute a row, and what they keep of it: by its length, where that is known, and where it is not,
+// for every range of lengths. Measured: in general the fewest threads that have two or four vectors each, so that
+// blocks are many and small; from 128 KiB on several blocks.
+#pragma once
+
+#include "compiler/codegen/plan/strategy.h"
+
+namespace tenon::compiler::codegen {
+
+// Of a block that reads rows in a loop, or holds several rows.
+constexpr uint32_t kRowThreads = 256;
+constexpr int64_t kAnyLength = INT64_MAX;
+
+/// How rows are computed: each by `lanes` threads of each of `blocks` blocks, each of which keeps `chunks` vectors in
+/// registers and `shared` more in shared memory; no chunks: it reads them again. Several blocks are a cluster; on a
+/// target without clusters the first of them computes the row alone, and reads it again.
+struct RowPath {
+  int64_t longest = kAnyLength; // elements of a row
+  uint32_t lanes = kRowThreads;
+  uint32_t chunks = 0;
+  uint32_t shared = 0; // of clusters only
+  uint32_t blocks = 1;
+  uint32_t threads = kRowThreads;
+  uint32_t rows = 1; // that a group of lanes loads together
+};
+
+/// What a kernel needs of its rows.
+struct RowDemand {
+  uint32_t width;   // elements of a vector
+  uint32_t bytes;   // of the vectors of all those tensors
+  bool again;       // read once more when a reduction of them is known, or stored
+  uint32_t tensors; // with an element for each of the row's
+  bool onePass;     // it is enough to see each element once, anywhere
+
+  static RowDemand of(const KernelFunction &kernel, const GroupShape &shape);
+};
+
+/// Rows of a known length. `rows`: how many there are, where that is known.
+RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
+/// Rows of any length: each path is for those that the one before it is too short for.
+llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand);
+
+} // namespace tenon::compiler::codegen

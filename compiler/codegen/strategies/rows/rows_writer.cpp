@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/rows/rows_writer.h"
+
+#include "compiler/codegen/kernel/bodies/one_pass.h"
+#include "compiler/codegen/kernel/bodies/shared_vectors.h"
+#include "compiler/codegen/strategies/rows/ragged_rows.h"
+#include "compiler/codegen/strategies/rows/row_vectors.h"
+
+#include <utility>
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Threads of a multiprocessor that rows of unknown length leave place for, with up to so many elements in each.
+constexpr uint32_t kResidentThreads = 1024;
+constexpr uint32_t kFewKept = 16;
+// Vectors in flight for each thread where a row is read in a loop, and elements where much is computed of each.
+constexpr uint32_t kInFlight = 4;
+constexpr uint32_t kElementsInFlight = 16;
+
+class RowsWriter {
+public:
+  explicit RowsWriter(Writer &w)
+      : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
+        blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
+        phases_(phasesOf(w.kernel, w.shape.group)), vectors_(w, lanes_, blocks_, rows_) {}
+
+  void run();
+
+private:
+  using Accumulators = SmallVector<Value>; // [sums of a phase][lanes of a vector]
+  /// What of a row is not read in a loop.
+  struct Parts {
+    const RowBatch *kept = nullptr;     // in registers; null: the row is read in loops
+    const RowBatch *inShared = nullptr; // more of it, in shared memory
+    const RowBatch *edges = nullptr;    // outside of vectors, element by element
+  };
+
+  void writeRows();
+  void writeRow(unsigned width, bool isRagged = false);
+  void writeKeptRows();
+  void writeLoopedRows();
+  void writeSharedRow();
+  void eachApart(const RowBatch *batch, llvm::function_ref<void(const RowBatch &)> body);
+  void eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body);
+  void writePhases(const Parts &parts);
+  void preload(const RowBatch &batch);
+  RowBatch loadEdges();
+  SmallVector<Sum> sumsOf(ArrayRef<RowSum> phase) const;
+  Accumulators start(ArrayRef<RowSum> phase);
+  Accumulators accumulate(ArrayRef<RowSum> phase, const RowBatch &batch, Accumulators accumulators);
+  void joinEdges(ArrayRef<RowSum> phase, const RowBatch *edges, Accumulators &accumulators);
+  void finishPhase(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators);
+  void setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread);
+  void writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then, const RowBatch *edges);
+  void storeBatch(const RowBatch &batch);
+  SmallVector<Value> eachVector(ValueRange carried,
+                                llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)>,
+                                uint32_t inFlight = kInFlight);
+  const Row &row() const { return vectors_.row(); }
+
+  Writer &w_;
+  KernelBuilder &k_;
+  Bodies &bodies_;
+  const uint32_t lanes_, width_, blocks_, rows_;
+  uint32_t chunks_, shared_;
+  uint32_t cluster_ = 1; // blocks of a row
+  Value rank_;           // of the block among them
+  bool hasBegun_ = true; // every block of the cluster
+  const SmallVector<SmallVector<RowSum>> phases_;
+  RowVectors vectors_;
+  unsigned lanesOfVector_ = 1;
+};
+
+void RowsWriter::run() {
+  w_.space.vectorAxis = w_.shape.axes.size() - 1;
+  // Whether elements exist is a question to each where rows have any length: of registers it takes what it gets.
+  if (chunks_ != 0 && chunks_ * width_ <= kFewKept && !GroupShape::sizeOf(w_.shape.reducedAxes()))
+    k_.wantResident(kResidentThreads / k_.threads);
+  if (blocks_ == 1) {
+    if (shared_ != 0) // what a block keeps alone is in registers
+      chunks_ = 0;
+    return writeRows();
+  }
+  if (shared_ != 0)
+    k_.wantResident(kResidentThreads / k_.threads);
+  k_.requireClusters(blocks_);
+  Value block = k_.block();
+  rank_ = k_.rem(block, k_.number(blocks_));
+  k_.branch(
+      k_.hasClusters(),
+      [&] {
+        cluster_ = blocks_;
+        writeRows();
+      },
+      [&] {
+        cluster_ = 1;
+        chunks_ = 0;
+        k_.when(k_.equal(rank_, k_.number(0)), [&] { writeRows(); });
+      });
+}
+
+void RowsWriter::writeRows() {
+  vectors_.setCluster(cluster_, rank_);
+  if (width_ == 1)
+    return writeRow(1);
+  auto apart = [&] { writeRow(1); };
+  auto ragged = [&] {
+    if (takesRaggedRows(w_))
+      return k_.branch(bodies_.areBasesAligned(width_), [&] { writeRaggedRows(w_); }, apart);
+    if (Value condition = canBeRagged(w_))
+      return k_.branch(condition, [&] { writeRow(width_, /*isRagged=*/true); }, apart);
+    apart();
+  };
+  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeRow(width_); }, ragged);
+}
+
+void RowsWriter::preload(const RowBatch &batch) {
+  for (const Point &point : batch.points)
+    bodies_.preload(point);
+}
+
+SmallVector<Sum> RowsWriter::sumsOf(ArrayRef<RowSum> phase) const {
+  SmallVector<Sum> sums;
+  for (const RowSum &sum : phase)
+    sums.push_back(sum.sum);
+  return sums;
+}
+
+RowsWriter::Accumulators RowsWriter::start(ArrayRef<RowSum> phase) {
+  Accumulators accumulators;
+  for (const RowSum &sum : phase)
+    accumulators.append(lanesOfVector_, neutral(k_, sum.sum));
+  return accumulators;
+}
+
+RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const RowBatch &batch,
+                                                Accumulators accumulators) {
+  for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists)) {
+    Value *accumulator = accumulators.begin();
+    for (const RowSum &sum : phase) {
+      for (unsigned lane = 0; lane < lanesOfVector_; ++lane, ++accumulator) {
+        Value next = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
+        *accumulator = exists ? k_.select(exists, next, *accumulator) : next;
+      }
+    }
+  }
+  return accumulators;
+}
+
+/// Edges go to the first lane of vectors.
+void RowsWriter::joinEdges(ArrayRef<RowSum> phase, const RowBatch *edges, Accumulators &accumulators) {
+  eachEdge(edges, [&](const RowBatch &batch) {
+    const size_t lanes = accumulators.size() / phase.size();
+    Accumulators first;
+    for (size_t sum = 0; sum < phase.size(); ++sum)
+      first.push_back(accumulators[sum * lanes]);
+    for (auto [sum, value] : llvm::enumerate(accumulate(phase, batch, first)))
+      accumulators[sum * lanes] = value;
+  });
+}
+
+void RowsWriter::setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread) {
+  SmallVector<Value> totals = combineLanes(k_, sumsOf(phase), ofThread, lanes_);
+  if (cluster_ > 1) {
+    if (!std::exchange(hasBegun_, true))
+      k_.waitForCluster();
+    totals = combineBlocks(k_, sumsOf(phase), totals, cluster_, rank_);
+  }
+  for (auto [sum, total] : llvm::zip_equal(phase, totals))
+    bodies_.setRow(sum, bodies_.finish(sum, row().point, 0, total));
+}
+
+void RowsWriter::finishPhase(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators) {
+  SmallVector<Value> ofThread;
+  for (const RowSum &sum : phase) {
+    ofThread.push_back(combineAll(k_, sum.sum, accumulators.take_front(lanesOfVector_)));
+    accumulators = accumulators.drop_front(lanesOfVector_);
+  }
+  setTotals(phase, ofThread);
+}
+
+/// A phase and the one behind it, in one pass over the row.
+void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then, const RowBatch *edges) {
+  // Carried: accumulators of each sum of the phase, then what each later sum keeps.
+  Accumulators carried = start(phase);
+  const size_t accumulators = carried.size();
+  for (const OnePassSum &sum : then)
+    llvm::append_range(carried, sum.start(k_));
+  auto join = [&](ArrayRef<Point> points, ValueRange states) {
+    SmallVector<Value> next;
+    for (const OnePassSum &sum : then) {
+      SmallVector<Value> elements;
+      for (const Point &point : points)
+        for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+          elements.push_back(bodies_.contribution(sum.over, point, lane));
+      const size_t size = sum.size();
+      llvm::append_range(next, sum.join(k_, states.take_front(size), elements));
+      states = states.drop_front(size);
+    }
+    return next;
+  };
+  carried = eachVector(
+      carried,
+      [&](const RowBatch &batch, ValueRange values) {
+        Accumulators next = accumulate(phase, batch, llvm::to_vector(values.take_front(accumulators)));
+        llvm::append_range(next, join(batch.points, values.drop_front(accumulators)));
+        return next;
+      },
+      std::clamp(kElementsInFlight / lanesOfVector_, 1u, kInFlight));
+  SmallVector<Value> states(ArrayRef(carried).drop_front(accumulators));
+  carried.truncate(accumulators);
+  joinEdges(phase, edges, carried);
+  eachEdge(edges, [&](const RowBatch &batch) {
+    for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists))
+      for (auto [state, next] : llvm::zip_equal(states, join(point, states)))
+        state = k_.select(exists, next, state);
+  });
+  finishPhase(phase, carried);
+  SmallVector<RowSum> sums;
+  SmallVector<Value> ofThread;
+  Value isEmpty = k_.equal(w_.space.size(w_.shape.parallel, w_.shape.axes.size()), k_.number(0));
+  ValueRange rest = states;
+  for (const OnePassSum &sum : then) {
+    const size_t size = sum.size();
+    Value total = sum.finish(k_, rest.take_front(size), sum.referenceOf(bodies_, row().point));
+    sums.push_back(sum.sum);
+    ofThread.push_back(k_.select(isEmpty, neutral(k_, sum.sum.sum), total));
+    rest = rest.drop_front(size);
+  }
+  setTotals(sums, ofThread);
+}
+
+void RowsWriter::storeBatch(const RowBatch &batch) {
+  for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists)) {
+    // What is computed stays outside of the branch, so that vectors do not wait for each other.
+    k_.when(exists ? k_.both(row().exists, exists) : row().exists, [&] {
+      Bodies::Scope scope(bodies_);
+      bodies_.storeElements(point);
+    });
+  }
+}
+
+/// Calls `body` for the vectors of the row, several at a time, then for the rest one by one.
+SmallVector<Value> RowsWriter::eachVector(ValueRange carried,
+                                          llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)> body,
+                                          uint32_t inFlight) {
+  auto step = [&](unsigned count) {
+    return [&, count](Value first, ValueRange values) {
+      Bodies::Scope scope(bodies_);
+      const RowBatch batch = vectors_.following(first, count);
+      preload(batch);
+      return body(batch, values);
+    };
+  };
+  // Signed: a short row has no place for a whole batch.
+  Value whole = k_.sub(row().vectors, k_.number(vectors_.lanesOfRow() * (inFlight - 1)));
+  SmallVector<Value> after = {vectors_.lane()};
+  llvm::append_range(after, carried);
+  after = k_.loop(vectors_.lane(), whole, k_.number(vectors_.lanesOfRow() * inFlight), after,
+                  [&](Value first, ValueRange values) {
+                    SmallVector<Value> next = {k_.add(first, k_.number(vectors_.lanesOfRow() * inFlight))};
+                    llvm::append_range(next, step(inFlight)(first, values.drop_front()));
+                    return next;
+                  });
+  return k_.loop(after.front(), row().vectors, k_.number(vectors_.lanesOfRow()), ValueRange(after).drop_front(),
+                 step(1));
+}
+
+void RowsWriter::writeRow(unsigned width, bool isRagged) {
+  Bodies::Scope scope(bodies_);
+  lanesOfVector_ = width;
+  bodies_.setWidth(width);
+  bodies_.setRagged(isRagged ? raggedOrder(w_, lanes_, width) : std::nullopt);
+  vectors_.setWidth(width, width_, isRagged);
+  hasBegun_ = cluster_ == 1;
+  if (!hasBegun_)
+    k_.arriveAtCluster();
+  if (chunks_ != 0 && shared_ != 0)
+    writeSharedRow();
+  else if (chunks_ != 0)
+    writeKeptRows();
+  else
+    writeLoopedRows();
+  bodies_.setRagged(std::nullopt);
+}
+
+void RowsWriter::writeLoopedRows() {
+  for (uint32_t number = 0; number < rows_; ++number) {
+    vectors_.setRow(vectors_.rowOf(number));
+    Bodies::Scope one(bodies_);
+    const RowBatch edges = loadEdges();
+    writePhases({.edges = &edges});
+  }
+}
+
+/// Loads all rows of the thread, then computes one behind the other.
+void RowsWriter::writeKeptRows() {
+  struct KeptRow {
+    Row row;
+    RowBatch batch, edges;
+  };
+  std::vector<KeptRow> rows;
+  for (uint32_t number = 0; number < rows_; ++number) {
+    vectors_.setRow(vectors_.rowOf(number));
+    rows.push_back({row(), vectors_.kept(0, chunks_), {}});
+    preload(rows.back().batch);
+    rows.back().edges = loadEdges();
+  }
+  for (const KeptRow &each : rows) {
+    Bodies::Scope one(bodies_);
+    vectors_.setRow(each.row);
+    writePhases({.kept = &each.batch, .edges = &each.edges});
+  }
+}
+
+/// Calls `body` for each vector of the batch; what is computed of it is not kept.
+void RowsWriter::eachApart(const RowBatch *batch, llvm::function_ref<void(const RowBatch &)> body) {
+  if (!batch)
+    return;
+  for (auto [point, exists] : llvm::zip_equal(batch->points, batch->exists)) {
+    Bodies::Scope scope(bodies_);
+    body({{point}, {exists}});
+  }
+}
+
+/// Calls `body` for all edges, with vectors of one element.
+void RowsWriter::eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body) {
+  if (!edges || edges->points.empty())
+    return;
+  const unsigned lanes = std::exchange(lanesOfVector_, 1);
+  bodies_.setWidth(1);
+  body(*edges);
+  lanesOfVector_ = lanes;
+  bodies_.setWidth(lanes);
+}
+
+RowBatch RowsWriter::loadEdges() {
+  RowBatch edges = vectors_.edges();
+  eachEdge(&edges, [&](const RowBatch &batch) { preload(batch); });
+  return edges;
+}
+
+/// Of a row that is in registers and shared memory. What is copied there is on its way while registers are loaded.
+void RowsWriter::writeSharedRow() {
+  vectors_.setRow(vectors_.rowOf(0));
+  const RowBatch inShared = vectors_.kept(chunks_, shared_), kept = vectors_.kept(0, chunks_);
+  SharedVectors vectors(k_, w_.kernel, w_.space, bodies_, inShared.points);
+  vectors.bring();
+  preload(kept);
+  vectors.stage();
+  writePhases({.kept = &kept, .inShared = &inShared});
+  bodies_.unstage();
+}
+
+void RowsWriter::writePhases(const Parts &parts) {
+  const RowBatch *kept = parts.kept;
+  for (size_t i = 0; i < phases_.size(); ++i) {
+    const SmallVector<RowSum> &phase = phases_[i];
+    if (!kept && i + 1 < phases_.size()) {
+      if (auto then = onePassSums(w_.kernel, w_.shape, phase, phases_[i + 1])) {
+        writeOnePass(phase, *then, parts.edges);
+        ++i;
+        continue;
+      }
+    }
+    Accumulators accumulators = start(phase);
+    accumulators = kept ? accumulate(phase, *kept, accumulators)
+                        : eachVector(accumulators, [&](const RowBatch &batch, ValueRange values) {
+                            return accumulate(phase, batch, llvm::to_vector(values));
+                          });
+    eachApart(parts.inShared,
+              [&](const RowBatch &one) { accumulators = accumulate(phase, one, std::move(accumulators)); });
+    joinEdges(phase, parts.edges, accumulators);
+    finishPhase(phase, accumulators);
+  }
+  if (kept) {
+    storeBatch(*kept);
+    eachApart(parts.inShared, [&](const RowBatch &one) { storeBatch(one); });
+  } else if (storesElements(w_.kernel, w_.shape)) {
+    eachVector({}, [&](const RowBatch &batch, ValueRange) {
+      storeBatch(batch);
+      return SmallVector<Value>();
+    });
+  }
+  if (storesElements(w_.kernel, w_.shape))
+    eachEdge(parts.edges, [&](const RowBatch &edges) { storeBatch(edges); });
+  k_.when(k_.both(row().exists, k_.equal(vectors_.lane(), k_.number(0))), [&] {
+    Bodies::Scope once(bodies_);
+    for (const KernelOp &op : w_.kernel.ops)
+      if (w_.shape.group.isPerRow(op.op))
+        bodies_.storeRow(op, row().point);
+  });
+}
+
+} // namespace
+
+void writeRows(Writer &writer) {
+  RowsWriter(writer).run();
+}
+
+} // namespace tenon::compiler::codegen

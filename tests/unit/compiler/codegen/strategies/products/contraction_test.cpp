@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/products/contraction.h"
+#include "compiler/codegen/strategies/strategies.h"
+
+#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "tests/unit/compiler/codegen/contraction/products.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class ContractionPlans : public ProductTest {
+protected:
+  std::vector<Plan> plans(int64_t m, int64_t n, int64_t k, const std::string &element = "bf16",
+                          const std::string &total = "f32", const std::string &right = "nk") {
+    const KernelFunction &kernel = read(
+        "mk", right, {{'m', std::to_string(m)}, {'n', std::to_string(n)}, {'k', std::to_string(k)}}, element, total);
+    return Contraction().plans(kernel, *shape_);
+  }
+  static int64_t choice(const Plan &plan, llvm::StringRef name) {
+    for (auto [each, value] : plan.choices)
+      if (each == name)
+        return value;
+    ADD_FAILURE() << "no choice " << name.str();
+    return -1;
+  }
+  std::pair<int64_t, int64_t> warpgroupTile(int64_t m, int64_t n, int64_t k, const std::string &right = "nk") {
+    const std::vector<Plan> found = plans(m, n, k, "bf16", "f32", right);
+    EXPECT_EQ(found.size(), 1u);
+    return {choice(found[0], "warpgroup_rows"), choice(found[0], "warpgroup_columns")};
+  }
+};
+
+TEST_F(ContractionPlans, ManyTilesAreWide) {
+  EXPECT_EQ(warpgroupTile(4096, 4096, 4096), std::pair(128l, 256l));
+  EXPECT_EQ(warpgroupTile(4096, 28672, 4096), std::pair(128l, 256l));
+}
+
+TEST_F(ContractionPlans, NoRoundOfBlocksIsLeftPartEmpty) {
+  // 384 tiles of 128 x 128 are three rounds of 132 blocks, 256 of 128 x 192 are two.
+  EXPECT_EQ(warpgroupTile(2048, 3072, 1024), std::pair(128l, 192l));
+  // One round of 128 blocks either way.
+  EXPECT_EQ(warpgroupTile(256, 4096, 4096), std::pair(64l, 128l));
+}
+
+TEST_F(ContractionPlans, FewRowsAreNotDividedBetweenConsumers) {
+  EXPECT_EQ(warpgroupTile(64, 28672, 4096).first, 64);
+  EXPECT_NE(warpgroupTile(64, 28672, 4096, "kn").second, 192) << "a block of columns has two readers";
+}
+
+TEST_F(ContractionPlans, TilesOfHopperFitItsSharedMemory) {
+  for (int64_t m : {17, 64, 100, 512, 3000})
+    for (int64_t n : {64, 500, 2048, 20000}) {
+      const Plan plan = plans(m, n, 1024).at(0);
+      const int64_t rows = choice(plan, "warpgroup_rows"), columns = choice(plan, "warpgroup_columns");
+      if (rows == 0)
+        continue;
+      EXPECT_EQ(plan.dynamicSharedBytes, warpgroupSharedBytes(rows, columns));
+      EXPECT_LE(plan.dynamicSharedBytes, 227u << 10);
+      EXPECT_EQ(plan.tensorMaps.size(), 2u);
+      for (auto [name, value] : plan.choices)
+        EXPECT_TRUE(Contraction().takes(name, value)) << name.str() << " " << value;
+    }
+}
+
+TEST_F(ContractionPlans, PairsShareWhatMeetsTwoLinesOrIsReadForLong) {
+  EXPECT_EQ(choice(plans(1000, 3000, 7000).at(0), "warpgroup_cluster"), 2); // rows of 14,000 bytes
+  EXPECT_EQ(choice(plans(8192, 8192, 8192).at(0), "warpgroup_cluster"), 2);
+  EXPECT_EQ(choice(plans(1024, 4096, 4096).at(0), "warpgroup_cluster"), 1);
+  EXPECT_EQ(choice(plans(200, 200, 200).at(0), "warpgroup_cluster"), 1);
+  EXPECT_EQ(choice(plans(64, 30000, 7000).at(0), "warpgroup_cluster"), 1) << "one row of tiles";
+}
+
+TEST_F(ContractionPlans, ExactProductsHaveTheTileThatIsDoneFirst) {
+  const Plan large = plans(4096, 4096, 4096, "f32").at(0), part = plans(2048, 3072, 1024, "f32").at(0),
+             small = plans(512, 512, 512, "f32").at(0);
+  EXPECT_EQ(choice(large, "columns"), 128);
+  EXPECT_EQ(choice(part, "rows"), 128);
+  EXPECT_EQ(choice(part, "columns"), 64);
+  EXPECT_EQ(choice(small, "rows"), 64);
+  EXPECT_EQ(choice(large, "warpgroup_rows"), 0);
+  EXPECT_EQ(large.threads, 128u);
+}
+
+TEST_F(ContractionPlans, BytesTakeWarpgroupsWhereMapsBringThem) {
+  EXPECT_EQ(choice(plans(1024, 1024, 1024, "i8", "i32").at(0), "warpgroup_columns"), 128);
+  EXPECT_EQ(choice(plans(1024, 1024, 1024, "i8", "i32", "kn").at(0), "warpgroup_rows"), 0);
+}
+
+TEST_F(ContractionPlans, UnknownSizesHaveASmallAndALargeTile) {
+  read("mk", "nk", {{'m', "?"}, {'n', "?"}, {'k', "?"}});
+  const std::vector<Plan> found = Contraction().plans(*kernel_, *shape_);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(choice(found[0], "rows"), 64);
+  EXPECT_EQ(choice(found[1], "warpgroup_columns"), 128);
+}
+
+TEST_F(ContractionPlans, F8ArePlannedAsInt8) {
+  const Plan bytes = plans(4096, 4096, 4096, "i8", "i32").at(0), f8 = plans(4096, 4096, 4096, "f8E4M3FN f8E5M2").at(0);
+  EXPECT_EQ(choice(f8, "warpgroup_columns"), choice(bytes, "warpgroup_columns"));
+  ASSERT_EQ(f8.tensorMaps.size(), 2u);
+  EXPECT_EQ(f8.tensorMaps, bytes.tensorMaps);
+}
+
+// What can be chosen for a target is what a plan with it says of that target, and a kernel can be written with it.
+TEST_F(ContractionPlans, EachChoiceIsTaken) {
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A};
+  for (const char *element : {"f16", "bf16", "f32", "f8E4M3FN"})
+    for (const char *right : {"nk", "kn"})
+      for (const char *rows : {"8", "64", "600", "?"}) {
+        const KernelFunction &kernel = read("mk", right, {{'m', rows}, {'n', "512"}, {'k', "1024"}}, element);
+        for (abi::TargetArch target : {abi::TargetArch{75}, abi::TargetArch{80}, hopper})
+          for (const char *name : {"skinny", "contraction"}) {
+            const Strategy &strategy = *strategyNamed(name);
+            for (const TileChoice &choice : strategy.choices(kernel, *shape_, target)) {
+              const std::string what = choice.text() + " of " + element + " " + right + " " + rows;
+              const std::vector<Plan> plans = strategy.plansWith(kernel, *shape_, {{target, choice}});
+              ASSERT_FALSE(plans.empty()) << what;
+              for (const Plan &plan : plans) {
+                const std::optional<TileChoice> found = strategy.choiceOf(kernel, *shape_, plan, target);
+                ASSERT_TRUE(found) << what;
+                EXPECT_TRUE(*found == choice) << what << ", but " << found->text();
+                EXPECT_TRUE(strategy.takes("threads", plan.threads)) << what;
+                for (auto [each, value] : plan.choices)
+                  EXPECT_TRUE(strategy.takes(each, value)) << what << ": " << each.str() << " " << value;
+              }
+            }
+          }
+      }
+}
+
+TEST_F(ContractionPlans, WhatTheModelChoosesCanBeChosen) {
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A};
+  for (const char *element : {"f16", "f32", "f64"})
+    for (const char *rows : {"64", "600", "4096"}) {
+      const std::string total = element == std::string("f64") ? "f64" : "f32";
+      const KernelFunction &kernel = read("mk", "nk", {{'m', rows}, {'n', "4096"}, {'k', "1024"}}, element, total);
+      const Contraction contraction;
+      const std::vector<Plan> plans = contraction.plans(kernel, *shape_);
+      ASSERT_EQ(plans.size(), 1u);
+      for (abi::TargetArch target : {abi::TargetArch{75}, abi::TargetArch{80}, hopper}) {
+        const std::optional<TileChoice> chosen = contraction.choiceOf(kernel, *shape_, plans[0], target);
+        ASSERT_TRUE(chosen);
+        EXPECT_TRUE(llvm::is_contained(contraction.choices(kernel, *shape_, target), *chosen)) << chosen->text();
+      }
+    }
+}
+
+TEST_F(ContractionPlans, OneLaunchHasWhatIsChosenForEachTarget) {
+  const KernelFunction &kernel = read("mk", "nk", {{'m', "1024"}, {'n', "1024"}, {'k', "1024"}});
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A}, ampere{80};
+  const TileChoice wide{kByWarpgroups.str(), {{"rows", 128}, {"columns", 256}, {"blocks", 2}}},
+      small{kByWarps.str(), {{"rows", 64}, {"columns", 64}}};
+  const Contraction contraction;
+  const std::vector<Plan> plans = contraction.plansWith(kernel, *shape_, {{hopper, wide}, {ampere, small}});
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_TRUE(*contraction.choiceOf(kernel, *shape_, plans[0], hopper) == wide);
+  EXPECT_TRUE(*contraction.choiceOf(kernel, *shape_, plans[0], ampere) == small);
+  EXPECT_EQ(plans[0].dynamicSharedBytes, warpgroupSharedBytes(128, 256));
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen

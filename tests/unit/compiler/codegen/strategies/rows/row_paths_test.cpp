@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/strategies/rows/row_paths.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::compiler::codegen {
+namespace {
+
+RowDemand demand(uint32_t width, uint32_t tensors = 1, bool again = true, bool onePass = false) {
+  return {.width = width, .bytes = 16 * tensors, .again = again, .tensors = tensors, .onePass = onePass};
+}
+
+/// Vectors that a path keeps of a row.
+int64_t kept(const RowPath &path) {
+  return int64_t(path.lanes) * path.blocks * (path.chunks + path.shared);
+}
+
+void expectPossible(const RowPath &path) {
+  EXPECT_TRUE(llvm::isPowerOf2_32(path.lanes) && llvm::isPowerOf2_32(path.blocks) && llvm::isPowerOf2_32(path.rows));
+  EXPECT_LE(path.threads, 1024u);
+  // Threads exchange values with their warp, or with all of their block.
+  EXPECT_TRUE(path.lanes <= 32 ? path.threads % path.lanes == 0 : path.threads == path.lanes);
+  if (path.blocks > 1) {
+    EXPECT_EQ(path.lanes, path.threads);
+  } else {
+    EXPECT_EQ(path.shared, 0u);
+  }
+}
+
+TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
+  for (uint32_t width : {2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u, 3u})
+      for (int64_t columns = 1; columns < 1 << 21; columns += 1 + columns / 3) {
+        const RowPath path = rowPath(demand(width, tensors), columns);
+        expectPossible(path);
+        if (path.chunks != 0) {
+          EXPECT_GE(kept(path) * width, columns);
+          EXPECT_LE(path.chunks * width * tensors, std::max(64u, width * tensors));
+          // Two blocks share a multiprocessor's memory.
+          EXPECT_LE(path.shared * path.threads * 16 * tensors, 113u << 10);
+        }
+      }
+}
+
+TEST(RowPathsTest, FewRowsTakeMoreThreads) {
+  // 1024 elements of 2 bytes: a warp for each of many rows, a block for each of few.
+  EXPECT_EQ(rowPath(demand(8), 1024).lanes, 32u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 65536).lanes, 32u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 4096).lanes, 64u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 16).lanes, 128u);
+  EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), 1024, 16).lanes, 256u);
+  EXPECT_EQ(rowPath(demand(8, 1, /*again=*/false), 1024, 16).lanes, 32u);
+  for (bool again : {false, true})
+    for (int64_t rows : {1, 100, 5000})
+      for (int64_t columns = 1; columns < 1 << 18; columns += 1 + columns / 3) {
+        const RowPath path = rowPath(demand(8, 1, again), columns, rows);
+        expectPossible(path);
+        if (path.chunks != 0) {
+          EXPECT_GE(kept(path) * 8, columns);
+        }
+      }
+}
+
+TEST(RowPathsTest, RowsThatAreNotReadAgainAreNotKept) {
+  for (int64_t columns : {1, 100, 4096, 1 << 20})
+    EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), columns).chunks, 0u);
+}
+
+TEST(RowPathsTest, LongRowsTakeAClusterUnlessOnePassIsEnough) {
+  EXPECT_EQ(rowPath(demand(4), 32768).blocks, 1u);
+  EXPECT_EQ(rowPath(demand(4), 65536).blocks, 2u);
+  EXPECT_EQ(rowPath(demand(4), 131072).blocks, 4u);
+  EXPECT_EQ(rowPath(demand(4), 131072).chunks, 6u);
+  EXPECT_EQ(rowPath(demand(4), 131072).shared, 10u);
+  EXPECT_EQ(rowPath(demand(8), 131072).blocks, 2u);
+  EXPECT_EQ(rowPath(demand(4), 262144).blocks, 8u);
+  EXPECT_EQ(rowPath(demand(4), 1 << 20).blocks, 1u);
+  EXPECT_EQ(rowPath(demand(4), 1 << 20).chunks, 0u);
+  EXPECT_EQ(rowPath(demand(4, 1, true, /*onePass=*/true), 131072).blocks, 1u);
+}
+
+TEST(RowPathsTest, EveryLengthHasAPath) {
+  for (uint32_t width : {2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u})
+      for (bool again : {false, true})
+        for (bool onePass : {false, true}) {
+          int64_t longest = 0;
+          for (const RowPath &path : rowPathsOfAnyLength(demand(width, tensors, again, onePass))) {
+            expectPossible(path);
+            EXPECT_GT(path.longest, longest);
+            longest = path.longest;
+            if (path.chunks != 0) {
+              EXPECT_GE(kept(path) * width, path.longest);
+            }
+          }
+          EXPECT_EQ(longest, kAnyLength);
+        }
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
