@@ -29,16 +29,31 @@ using namespace mlir;
 
 namespace tenon::compiler {
 
+namespace {
+
+template <typename... Each> struct DialectList {
+  static void insertInto(DialectRegistry &registry) { registry.insert<Each...>(); }
+  static std::vector<std::string> names() { return {Each::getDialectNamespace().str()...}; }
+};
+using Own = DialectList<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect,
+                        linalg_ext::LinalgExtDialect>;
+using OfMlir = DialectList<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                           complex::ComplexDialect, cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+                           linalg::LinalgDialect, math::MathDialect, ml_program::MLProgramDialect, scf::SCFDialect,
+                           tensor::TensorDialect, tosa::TosaDialect>;
+
+} // namespace
+
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<hal::HalDialect, flow::FlowDialect, util::UtilDialect, check::CheckDialect,
-                  linalg_ext::LinalgExtDialect>();
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, complex::ComplexDialect,
-              cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect, linalg::LinalgDialect, math::MathDialect,
-              ml_program::MLProgramDialect, scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
+  Own::insertInto(registry);
+  OfMlir::insertInto(registry);
   func::registerInlinerExtension(registry);
   registerOlderNames(registry);
   registerOtherYears(registry);
+}
+
+ReadDialects readDialects() {
+  return {Own::names(), OfMlir::names()};
 }
 
 } // namespace tenon::compiler

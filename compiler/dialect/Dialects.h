@@ -2,6 +2,9 @@
 // What a module given to Tenon may be written in.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace mlir {
 class DialectRegistry;
 }
@@ -12,5 +15,11 @@ namespace tenon::compiler {
 /// tensor, linalg, affine, scf, cf, and of gpu and bufferization what stands in tensor programs. Every one of them can
 /// be inlined.
 void registerDialects(mlir::DialectRegistry &registry);
+
+/// The names of those dialects, "hal" for one.
+struct ReadDialects {
+  std::vector<std::string> own, ofMlir;
+};
+ReadDialects readDialects();
 
 } // namespace tenon::compiler

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/input/parse_notes.h"
 
+#include "compiler/dialect/Dialects.h"
 #include "compiler/dialect/OtherYears.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
@@ -46,10 +47,10 @@ void noteOperation(Diagnostic &error, MLIRContext *context, StringRef name) {
       error.attachNote() << "dialect '" << dialect << "' is read, this operation of it is not supported";
     return;
   }
-  error.attachNote()
-      << "read are hal, flow, util, check and iree_linalg_ext, and func, arith, math, affine, linalg, tensor, scf, cf "
-         "and tosa of MLIR; lower what a model's front end writes (StableHLO, Torch) to linalg on "
-         "tensors first, as iree-compile --compile-to=input does";
+  const ReadDialects read = readDialects();
+  error.attachNote() << "read are " << quotedList(read.own) << ", and of MLIR " << quotedList(read.ofMlir)
+                     << "; lower what a model's front end writes (StableHLO, Torch) to linalg on "
+                        "tensors first, as iree-compile --compile-to=input does";
 }
 
 /// The type that an error of hal's generated parser names; "" where it is about something else.

@@ -5,10 +5,10 @@
 //   the constants function   the bits of each scalar input, in their order
 #include "python/native/jax_call.h"
 
-#include "python/native/elements.h"
-#include "python/native/function.h"
-#include "python/native/kernel.h"
-#include "python/native/staging.h"
+#include "python/native/arrays/staging.h"
+#include "python/native/functions/function.h"
+#include "python/native/kernels/kernel.h"
+#include "python/native/object/elements.h"
 #include "python/native/xla_ffi.h"
 
 #include <dlfcn.h>
@@ -26,8 +26,8 @@ struct Target {
   Ref object; // keeps the handles
   const Device *device = nullptr;
   bool isKernel = false;
-  JaxKernel kernel;
-  JaxFunction function;
+  LaunchTarget kernel;
+  CallTarget function;
 };
 
 /// Compiled code may call for as long as the process lives, so nothing is ever taken out.
@@ -184,7 +184,7 @@ private:
 };
 
 tenon_status_t *JaxCall::launch() {
-  const JaxKernel &kernel = target_.kernel;
+  const LaunchTarget &kernel = target_.kernel;
   if (data_.size() != 3 + kernel.bindings.size() + kernel.wordCount)
     return refuse("the call has other bindings or constants than kernel '" + std::string(kernel.name) + "'");
   uint32_t grid[3];
@@ -224,10 +224,10 @@ uint64_t JaxCall::resultMemory(void *user, size_t index, const tenon_value_t *ty
 }
 
 tenon_status_t *JaxCall::call() {
-  const JaxFunction &function = target_.function;
+  const CallTarget &function = target_.function;
   std::vector<tenon_value_t> values;
   size_t nextArgument = 0, nextScalar = 0;
-  for (const JaxFunction::Input &input : function.inputs) {
+  for (const CallTarget::Input &input : function.inputs) {
     if (input.isScalar ? nextScalar == data_.size() : nextArgument == arguments_.size())
       return refuse("the call has fewer inputs than function '" + std::string(function.name) + "'");
     if (input.isScalar) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The extension tenon._core.native: what of the package has to be fast or near the C API. The rest is Python.
-#include "python/native/array.h"
-#include "python/native/function.h"
+#include "python/native/arrays/array.h"
+#include "python/native/functions/function.h"
 #include "python/native/jax_call.h"
-#include "python/native/kernel.h"
+#include "python/native/kernels/kernel.h"
 
 namespace {
 

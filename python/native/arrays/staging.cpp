@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/staging.h"
+#include "python/native/arrays/staging.h"
 
 namespace tenon::python {
 

@@ -3,10 +3,25 @@
 // kernel[8](x, y, 2.0, n). Arguments stand in the order of the kernel's own parameters.
 #pragma once
 
-#include "python/native/jax_call.h"
-#include "python/native/object.h"
+#include "python/native/object/device.h"
+
+#include <vector>
 
 namespace tenon::python {
+
+/// What a launch needs that comes from no Python code. The handle is kept by the object that it was made from.
+struct LaunchTarget {
+  tenon_executable_t *handle = nullptr;
+  uint32_t ordinal = 0;
+  const char *name = "";
+  struct Binding { // a parameter, in the order of the kernel
+    uint32_t index;
+    bool isWritten = false, hasElement = false;
+    tenon_element_type_t element = TENON_F32;
+  };
+  std::vector<Binding> bindings;
+  uint32_t bindingCount = 0, wordCount = 0;
+};
 
 bool addExecutable(PyObject *module);
 bool addKernel(PyObject *module);
@@ -18,6 +33,6 @@ PyObject *makeKernel(PyObject *executable, tenon_executable_t *handle, PyObject 
                      PyObject *elements, PyObject *maps);
 
 /// For calls from JAX: what `object` launches, and its device. False: it is no kernel.
-bool describeKernel(PyObject *object, JaxKernel *out, const Device **device);
+bool describeKernel(PyObject *object, LaunchTarget *out, const Device **device);
 
 } // namespace tenon::python

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program on a device: a list of functions.
-#include "python/native/device.h"
-#include "python/native/function.h"
-#include "python/native/text.h"
+#include "python/native/functions/function.h"
+#include "python/native/object/device.h"
+#include "python/native/object/text.h"
 
 namespace tenon::python {
 

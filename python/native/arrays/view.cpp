@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/view.h"
+#include "python/native/arrays/view.h"
 
-#include "python/native/array.h"
-#include "python/native/cupy.h"
-#include "python/native/elements.h"
-#include "python/native/view_parts.h"
+#include "python/native/arrays/array.h"
+#include "python/native/arrays/cupy.h"
+#include "python/native/arrays/view_parts.h"
+#include "python/native/object/elements.h"
 
 #include <cstring>
 #include <string>

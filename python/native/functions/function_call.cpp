@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The way in: arguments are read in place (view.h), and the work goes to the caller's stream.
-#include "python/native/function_call.h"
+#include "python/native/functions/function_call.h"
 
-#include "python/native/elements.h"
-#include "python/native/interrupt.h"
+#include "python/native/object/elements.h"
+#include "python/native/object/interrupt.h"
 
 #include <algorithm>
 

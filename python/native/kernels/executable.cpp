@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernels of a .tnx file on a device.
-#include "python/native/device.h"
-#include "python/native/kernel.h"
-#include "python/native/text.h"
+#include "python/native/kernels/kernel.h"
+#include "python/native/object/device.h"
+#include "python/native/object/text.h"
 
 namespace tenon::python {
 

@@ -3,7 +3,7 @@
 // CuPy makes them itself: memory of its pool, on its current stream.
 #pragma once
 
-#include "python/native/view.h"
+#include "python/native/arrays/view.h"
 
 namespace tenon::python {
 

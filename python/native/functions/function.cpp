@@ -5,10 +5,10 @@
 //   CUDA arrays of PyTorch or CuPy   on that library's current stream, returns at once; results come from its allocator
 //   other CUDA arrays                on the device's own stream, complete when the call returns
 //   host arrays                      likewise; where they are on the emulator, copied to and from a GPU
-#include "python/native/function.h"
+#include "python/native/functions/function.h"
 
-#include "python/native/elements.h"
-#include "python/native/function_call.h"
+#include "python/native/functions/function_call.h"
+#include "python/native/object/elements.h"
 
 namespace tenon::python {
 
@@ -100,7 +100,7 @@ PyObject *makeFunction(PyObject *program, tenon_program_t *handle, PyObject *dev
   return makeObject(functionType, std::move(function));
 }
 
-bool describeFunction(PyObject *object, JaxFunction *out, const Device **device) {
+bool describeFunction(PyObject *object, CallTarget *out, const Device **device) {
   if (!PyObject_TypeCheck(object, functionType))
     return false;
   const Function &function = valueOf<Function>(object);

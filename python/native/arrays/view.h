@@ -10,7 +10,7 @@
 //   dlpack     `__dlpack__`: JAX and the rest
 #pragma once
 
-#include "python/native/object.h"
+#include "python/native/object/object.h"
 #include "runtime/values/dlpack.h"
 
 #include <cstdint>

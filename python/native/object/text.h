@@ -2,7 +2,7 @@
 // Text that the C API hands over piece by piece.
 #pragma once
 
-#include "python/native/object.h"
+#include "python/native/object/object.h"
 
 #include <string>
 

@@ -3,8 +3,8 @@
 // registered with it, which tells it their bounds); a GPU gets copies, and gives back what it wrote.
 #pragma once
 
-#include "python/native/device.h"
-#include "python/native/view.h"
+#include "python/native/arrays/view.h"
+#include "python/native/object/device.h"
 
 #include <deque>
 

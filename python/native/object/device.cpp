@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/device.h"
+#include "python/native/object/device.h"
 
-#include "python/native/interrupt.h"
+#include "python/native/object/interrupt.h"
 
 #include <cstdlib>
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The way out: results lie in memory of the caller's library, and are handed over as its arrays.
-#include "python/native/cupy.h"
-#include "python/native/elements.h"
-#include "python/native/function_call.h"
+#include "python/native/arrays/cupy.h"
+#include "python/native/functions/function_call.h"
+#include "python/native/object/elements.h"
 
 #include <algorithm>
 

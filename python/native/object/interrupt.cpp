@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/interrupt.h"
+#include "python/native/object/interrupt.h"
 
 #include "runtime/c_api/support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/object.h"
+#include "python/native/object/object.h"
 
 #include <cstdarg>
 #include <cstdio>

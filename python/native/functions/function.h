@@ -3,10 +3,24 @@
 // steps are in function_call.h.
 #pragma once
 
-#include "python/native/jax_call.h"
-#include "python/native/object.h"
+#include "python/native/object/device.h"
+
+#include <vector>
 
 namespace tenon::python {
+
+/// What a call needs that comes from no Python code. The handle is kept by the object that it was made from.
+struct CallTarget {
+  tenon_program_t *handle = nullptr;
+  uint32_t index = 0;
+  const char *name = "";
+  bool runsOnHost = false;
+  struct Input {
+    bool isScalar;
+    tenon_element_type_t element;
+  };
+  std::vector<Input> inputs;
+};
 
 bool addProgram(PyObject *module);
 bool addFunction(PyObject *module);
@@ -15,6 +29,6 @@ bool addFunction(PyObject *module);
 PyObject *makeFunction(PyObject *program, tenon_program_t *handle, PyObject *device, uint32_t index);
 
 /// For calls from JAX: what `object` calls, and its device. False: it is no function.
-bool describeFunction(PyObject *object, JaxFunction *out, const Device **device);
+bool describeFunction(PyObject *object, CallTarget *out, const Device **device);
 
 } // namespace tenon::python

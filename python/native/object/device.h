@@ -2,7 +2,7 @@
 // tenon.Device: a GPU or the emulator.
 #pragma once
 
-#include "python/native/object.h"
+#include "python/native/object/object.h"
 
 namespace tenon::python {
 

@@ -2,10 +2,10 @@
 // A call of a function of a program, from the caller's arrays to the caller's results (function.h).
 #pragma once
 
-#include "python/native/array.h"
-#include "python/native/device.h"
-#include "python/native/staging.h"
-#include "python/native/view.h"
+#include "python/native/arrays/array.h"
+#include "python/native/arrays/staging.h"
+#include "python/native/arrays/view.h"
+#include "python/native/object/device.h"
 
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 // What reading an array of any library needs: refusals in the same words, and the extents and bytes of a view.
 #pragma once
 
-#include "python/native/view.h"
+#include "python/native/arrays/view.h"
 
 namespace tenon::python {
 

@@ -2,7 +2,7 @@
 // Element types as Python knows them: names ("float32"), NumPy's type strings ("<f4"), and numbers to bits.
 #pragma once
 
-#include "python/native/object.h"
+#include "python/native/object/object.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/elements.h"
+#include "python/native/object/elements.h"
 
 #include "support/small_float.h"
 

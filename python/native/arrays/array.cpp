@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "python/native/array.h"
+#include "python/native/arrays/array.h"
 
-#include "python/native/elements.h"
-#include "python/native/interrupt.h"
-#include "python/native/view.h"
+#include "python/native/arrays/view.h"
+#include "python/native/object/elements.h"
+#include "python/native/object/interrupt.h"
 
 namespace tenon::python {
 

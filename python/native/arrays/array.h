@@ -2,7 +2,7 @@
 // tenon.Array: a dense tensor in memory of Tenon's, which other libraries take without a copy.
 #pragma once
 
-#include "python/native/device.h"
+#include "python/native/object/device.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 // warps stand; the call then fails, and Python raises KeyboardInterrupt. A GPU's kernels nobody can end.
 #pragma once
 
-#include "python/native/object.h"
+#include "python/native/object/object.h"
 
 namespace tenon::python {
 
