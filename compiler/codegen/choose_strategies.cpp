@@ -55,8 +55,12 @@ public:
 
   void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
     Value blocks = number(1);
-    for (const GridFactor &factor : grid)
-      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, divided(product(factor.extents), factor.perBlock));
+    for (const GridFactor &factor : grid) {
+      Value pieces = divided(product(factor.extents), factor.perBlock);
+      if (factor.more != 0)
+        pieces = b_.createOrFold<arith::AddIOp>(loc_, pieces, number(factor.more));
+      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, pieces);
+    }
     for (const Guard &guard : guards)
       blocks = guarded(guard, blocks);
     hal::ReturnOp::create(b_, loc_, ValueRange{blocks, number(1), number(1)});

@@ -7,6 +7,7 @@
 #include "compiler/dialect/tile_pins.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/experts/route_products.h"
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/log_sum.h"
@@ -118,6 +119,7 @@ private:
     narrowIndices(function);
     reduceChoicesByKeys(function);
     hoistVectors(function);
+    routeProducts(function);
     splitReductions(function);
     generalizeFills(function);
     bool good = true;

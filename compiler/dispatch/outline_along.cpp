@@ -33,6 +33,8 @@ Place sayerOf(Operation *op, Place place) {
   }
   if (isa<linalg_ext::SortOp>(op))
     return {0, place.dimension};
+  if (isa<linalg_ext::RouteOp>(op))
+    return place;
   if (auto topk = dyn_cast<linalg_ext::TopkOp>(op)) {
     const bool isK = place.operand >= inputs && place.dimension == int64_t(topk.getDimension());
     return {isK ? inputs : 0, place.dimension};
@@ -137,6 +139,8 @@ LogicalResult AlongOutliner::collect() {
       inputs_.tensors.insert({value, positions});
     }
   }
+  if (op_->getNumRegions() == 0)
+    return success();
   WalkResult captured = op_->getRegion(0).walk([&](Operation *inner) {
     for (Value operand : inner->getOperands()) {
       if (op_->getRegion(0).isAncestor(operand.getParentRegion()))
@@ -220,6 +224,8 @@ FailureOr<OutlinedKernel> AlongOutliner::run() {
 bool readsStart(Operation *op, unsigned result) {
   if (isa<linalg_ext::ScanOp>(op))
     return result == 1;
+  if (isa<linalg_ext::RouteOp>(op))
+    return false;
   if (auto sort = dyn_cast<linalg_ext::SortOp>(op))
     return sort.getInputs().empty();
   return true;

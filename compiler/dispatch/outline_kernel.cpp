@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/routes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -219,6 +220,8 @@ void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
   Operation *copy = b.clone(*op, inside);
   copy->setOperands(op.getNumDpsInputs(), op.getNumDpsInits(), starts);
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
+  if (op->hasAttr(kRoutedAttr))
+    copy->setAttr(kRoutedAttr, b.getUnitAttr());
   if (group_.logSum == op)
     copy->setAttr(kLogSumExp, op->getAttr(kLogSumExp));
   if (group_.chained && op->hasAttr(kChainAttr))

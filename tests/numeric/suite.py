@@ -40,6 +40,7 @@ import cases_convolution
 import cases_convolution_gradients
 import cases_convolution_groups
 import cases_elementwise
+import cases_experts
 import cases_f8
 import cases_movement
 import cases_named
@@ -50,7 +51,7 @@ from elements import is_float, ulp
 
 MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_attention_logs, cases_boundary, cases_contraction, cases_f8, cases_convolution,
            cases_convolution_gradients, cases_convolution_groups, cases_choice, cases_elementwise, cases_reduction,
-           cases_movement, cases_named, cases_along, cases_weights)
+           cases_movement, cases_named, cases_along, cases_weights, cases_experts)
 MOST = 150  # functions of one program
 SECONDS = 120  # for one case
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/write_along.h"
 
+#include "compiler/codegen/along/route.h"
 #include "compiler/codegen/along/scan.h"
 #include "compiler/codegen/along/scatter.h"
 #include "compiler/codegen/along/sorting/sort.h"
@@ -12,11 +13,12 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 static ArrayRef<const AlongStrategy *> alongStrategies() {
+  static const Route route;
   static const Scan scan;
   static const Scatter scatter;
   static const Sort sort;
   static const Topk topk;
-  static const AlongStrategy *const all[] = {&scan, &scatter, &sort, &topk};
+  static const AlongStrategy *const all[] = {&route, &scan, &scatter, &sort, &topk};
   return all;
 }
 

@@ -80,6 +80,38 @@ void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> value
   k_.store(all, at, values.size() * elementBytes_);
 }
 
+bool OperandTile::hasRuns() const {
+  // Few enough that a thread has all of its vectors at once.
+  constexpr uint32_t kMostVectors = 8, kThreads = 128;
+  return isCopied() && operand_.plain && operand_.isAlongReduced && kernel_.product.reduced.size() == 1 &&
+         !kernel_.reducedPatches && side_ * kernel_.depth <= kMostVectors * kThreads * width_;
+}
+
+OperandTile::Runs OperandTile::findRuns() {
+  Runs runs;
+  forEach(width_, [&](ArrayRef<Position> positions) {
+    for (auto [row, inRow] : positions)
+      runs.sources.push_back(space_.source(operand_, k_.add(space_.firstRow(), row), inRow, width_, /*mayEnd=*/false));
+  });
+  return runs;
+}
+
+void OperandTile::bringRuns(Value arena, Value step, const Runs &runs) {
+  Type element = operand_.value.getType();
+  Value first = k_.mul(step, k_.number(kernel_.depth));
+  forEach(width_, [&](ArrayRef<Position> positions) {
+    for (auto [position, run] : llvm::zip_equal(positions, runs.sources)) {
+      Value exists = run.exists;
+      if (!space_.reducedIsWhole()) {
+        Value isBelow = k_.less(k_.add(first, position.inRow), space_.reduced());
+        exists = exists ? k_.both(exists, isBelow) : isBelow;
+      }
+      Value to = offsetOf(position.row, k_.div(position.inRow, k_.number(chunk())));
+      core_.copyAsync(k_.at(arena, k_.b.getI8Type(), to), k_.at(run.address, element, first), exists);
+    }
+  });
+}
+
 void OperandTile::bring(Value arena, Value step, bool isFast) {
   Value first = k_.mul(step, k_.number(kernel_.depth)), end = k_.add(first, k_.number(kernel_.depth));
   if (!isFast || space_.reducedIsWhole() || kernel_.reducedPatches)

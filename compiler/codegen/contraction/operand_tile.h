@@ -34,6 +34,15 @@ public:
   /// asynchronously (`isCopied`).
   void bring(mlir::Value arena, mlir::Value step, bool isFast);
   bool isCopied() const { return liesAsInMemory() && !isRounded_; }
+  /// Whether rows of the tile are runs of memory, from which each step takes the next piece.
+  bool hasRuns() const;
+  /// This thread's vectors of a tile's first step: where they lie, and whether their rows exist.
+  struct Runs {
+    llvm::SmallVector<TileSpace::Source> sources;
+  };
+  Runs findRuns();
+  /// As a fast bring(), from runs that were found before: rows that are looked up are looked up once.
+  void bringRuns(mlir::Value arena, mlir::Value step, const Runs &runs);
   /// The byte behind the tile's first at which a chunk of 16 bytes lies. Along the reduced elements: position across,
   /// chunk of the step; across: reduced element, chunk of the side.
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);

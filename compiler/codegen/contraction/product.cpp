@@ -106,6 +106,16 @@ std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const 
   product.rows = axesOf(form->rows);
   product.columns = axesOf(form->columns);
   product.reduced = axesOf(form->reduced);
+  if (form->isRouted()) {
+    // Rows are numbered as the table numbers them.
+    product.rows.clear();
+    for (unsigned loop : form->rows)
+      for (unsigned axis : axesOf(loop))
+        if (!llvm::is_contained(product.rows, axis))
+          product.rows.push_back(axis);
+    product.routes = &op.inputs.back().tensor;
+    product.experts = form->right.routed->experts;
+  }
   bringAdjacentLast(product.reduced, kernel, op, *form, shape);
   product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
   product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);

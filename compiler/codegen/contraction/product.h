@@ -39,7 +39,7 @@ struct Operand {
   unsigned vectorAxis = 0;                // of the space: neighbours along it are neighbours in memory
   bool isAlongReduced = true;             // vectorAxis is a reduced one
   const KernelInput *plain = nullptr;     // `value` is an element of it as it stands
-  const KernelBorder *border = nullptr;   // or an element of that, or 0
+  const KernelBorder *border = nullptr;   // or an element of that, or 0, or of the matrix of the row's expert
 
   /// Whether `value` is copied as bytes, from tensor().
   bool isCopied() const { return plain || border; }
@@ -51,6 +51,8 @@ struct Product {
   RowSum sum;
   Operand left, right;
   llvm::SmallVector<unsigned> batch, rows, columns, reduced; // axes of the space, outermost first
+  const KernelTensor *routes = nullptr; // the table of a routed product (dispatch/analysis/routes.h); null: it is none
+  int64_t experts = 0;                  // then
 
   /// One of the operations of a kernel; nothing where it is no product.
   static std::optional<Product> ofOperation(const KernelFunction &kernel, const GroupShape &shape, const KernelOp &op);

@@ -38,6 +38,10 @@ void StageRing::emptyBy(Value isFirst, Value step) {
               {k_.word(emptyBarrier(step)), first}, "r,r");
 }
 
+void StageRing::fillWhenCopied(Value step) {
+  k_.assembly("cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", {k_.word(fullBarrier(step))}, "r");
+}
+
 void StageRing::expect(Value step, uint32_t count) {
   k_.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;",
               {k_.word(fullBarrier(step)), k_.word(k_.number(count))}, "r,r");

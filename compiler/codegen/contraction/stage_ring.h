@@ -34,6 +34,9 @@ public:
   void waitUntilFull(mlir::Value step) { wait(fullBarrier(step), step, /*isBefore=*/false); }
   /// This thread has put its part of the step into shared memory.
   void fill(mlir::Value step) { arrive(fullBarrier(step)); }
+  /// It will have, once the copies that it has asked for (cp.async) are done. Nobody waits for them here; what reads
+  /// shared memory in another way than threads do needs a fence behind waitUntilFull().
+  void fillWhenCopied(mlir::Value step);
   /// This thread's part of the step is `count` bytes that copies bring.
   void expect(mlir::Value step, uint32_t count);
   /// This thread's team has read the step.

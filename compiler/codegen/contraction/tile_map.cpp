@@ -121,9 +121,11 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
                              uint32_t depth, uint32_t parts) {
   // Tensor cores turn only elements of 16 bits.
   const bool liesAsRead = operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16;
-  if (!operand.isCopied() || !liesAsRead || operand.across.empty())
+  if (!operand.isCopied() || !liesAsRead || operand.across.empty() || (product.routes && &operand == &product.left))
     return std::nullopt;
   std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis);
+  if (map && operand.border)
+    map->expert = operand.border->expert;
   if (!map || !hasAxis(*map, product.reduced.back()))
     return std::nullopt;
   map->across = operand.isAlongReduced ? side / parts : elementsInRow(map->element);
@@ -170,7 +172,8 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
 
 std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,
                                    const KernelTensor &tensor, uint32_t rows, uint32_t columns) {
-  if (product.rows.size() != 1 || product.columns.size() != 1 || columns != elementsInRow(tensor.element))
+  if (product.routes || product.rows.size() != 1 || product.columns.size() != 1 ||
+      columns != elementsInRow(tensor.element))
     return std::nullopt;
   const unsigned row = product.rows.front(), column = product.columns.front();
   std::optional<TileMap> map = wholeMap(shape, op, tensor, column);
@@ -180,10 +183,10 @@ std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &produ
   return withBox(*map, {{row, rows}, {column, columns}});
 }
 
-SmallVector<Value> TileMap::beginAt(KernelBuilder &k, const Point &point) const {
+SmallVector<Value> TileMap::beginAt(KernelBuilder &k, const Point &point, Value of) const {
   SmallVector<Value> positions;
-  for (const Dimension &dimension : dimensions) {
-    Value position = k.number(dimension.offset);
+  for (auto [number, dimension] : llvm::enumerate(dimensions)) {
+    Value position = expert == number ? of : k.number(dimension.offset);
     for (auto [axis, factor] : dimension.terms)
       position = k.add(position, k.mul(point.index[axis], k.number(factor)));
     positions.push_back(position);
@@ -198,8 +201,8 @@ Type TileMap::type(MLIRContext *context) const {
     elementStrides.assign(strides.begin(), strides.end());
   return hal::TensorMapType::get(context, binding, box, element, elementStrides,
                                  uint32_t(abi::TensorMapInterleave::None), uint32_t(abi::TensorMapSwizzle::B128),
-                                 uint32_t(abi::TensorMapPromotion::L2B128), uint32_t(abi::TensorMapFill::Zeros),
-                                 kMapAlignment, /*isOptional=*/true);
+                                 uint32_t(expert ? abi::TensorMapPromotion::L2B256 : abi::TensorMapPromotion::L2B128),
+                                 uint32_t(abi::TensorMapFill::Zeros), kMapAlignment, /*isOptional=*/true);
 }
 
 } // namespace tenon::compiler::codegen

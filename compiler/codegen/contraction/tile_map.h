@@ -32,16 +32,18 @@ struct TileMap {
   uint32_t across = 0;                     // positions of a box
   uint32_t boxesDeep = 1;                  // in a tile, behind each other along the reduced elements
   static constexpr unsigned kNoAxis = ~0U;
+  std::optional<unsigned> expert; // of a routed product's weights: the dimension of their experts
 
-  /// Where the box of a point begins.
-  llvm::SmallVector<mlir::Value> beginAt(KernelBuilder &k, const Point &point) const;
+  /// Where the box of a point begins. @param of the expert, where there are some
+  llvm::SmallVector<mlir::Value> beginAt(KernelBuilder &k, const Point &point, mlir::Value of = {}) const;
   /// !hal.tensor_map<...>, as the kernel's layout declares it.
   mlir::Type type(mlir::MLIRContext *context) const;
 };
 
 /// Nothing where the operand is computed, or where a tile of it is no boxes: its rows or its reduced elements are no
 /// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Of an
-/// operand that lies across, a box is 64 neighbours of 16 bits, wherever the next 64 lie.
+/// operand that lies across, a box is 64 neighbours of 16 bits, wherever the next 64 lie. Rows of a routed product are
+/// no box.
 /// @param side positions across a tile; @param depth reduced elements of a step, 128 bytes of them
 /// @param parts of a tile that are asked for one by one: the boxes of a tile are a multiple of them
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,

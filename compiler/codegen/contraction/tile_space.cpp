@@ -10,6 +10,10 @@ namespace tenon::compiler::codegen {
 // Tiles of so many rows run before the next column of them: their operands fit the second-level cache together.
 static constexpr uint32_t kRowsOfTiles = 8;
 
+static Value atLeastOne(KernelBuilder &k, Value count) {
+  return k.select(k.equal(count, k.number(0)), k.number(1), count);
+}
+
 TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel), k_(kernel.k) {
   const Product &product = kernel.product;
   rows_ = numbersOf(product.rows, kernel.rowPatches);
@@ -18,13 +22,33 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
   auto tilesOf = [&](Value size, uint32_t side) { return k_.div(k_.add(size, k_.number(side - 1)), k_.number(side)); };
   const uint32_t rows = kernel.clusterRows(), columns = kernel.clusterColumns();
   const uint32_t high = kRowsOfTiles * kernel.rows / rows;
-  Value down = tilesOf(rows_, rows), across = tilesOf(columns_, columns);
-  Value perBatch = k_.mul(down, across), number = k_.rem(tile, perBatch);
+  Value down, across = tilesOf(columns_, columns);
+  if (product.routes) {
+    routes_.emplace(k_, kernel.bodies.base(*product.routes), rows_, product.experts);
+    down = routes_->tiles(kernel.rows);
+  } else {
+    down = tilesOf(rows_, rows);
+  }
+  Value perBatch = k_.mul(down, across);
   tiles_ = k_.mul(perBatch, sizeOf(product.batch));
+  if (routes_) { // of no row there is no tile, and there may be more blocks than tiles
+    down = atLeastOne(k_, down);
+    perBatch = k_.mul(down, across);
+    tile = k_.min(tile, k_.sub(perBatch, k_.number(1)));
+  }
+  Value number = k_.rem(tile, perBatch);
   Value perBand = k_.mul(across, k_.number(high));
   Value first = k_.mul(k_.div(number, perBand), k_.number(high));
   Value height = k_.min(k_.sub(down, first), k_.number(high)), inBand = k_.rem(number, perBand);
-  firstRow_ = k_.mul(k_.add(first, k_.rem(inBand, height)), k_.number(rows));
+  Value inColumn = k_.add(first, k_.rem(inBand, height));
+  if (routes_) {
+    const Routes::Tile found = routes_->tile(inColumn, kernel.rows);
+    firstRow_ = found.first;
+    rows_ = found.end;
+    expert_ = found.expert;
+  } else {
+    firstRow_ = k_.mul(inColumn, k_.number(rows));
+  }
   firstColumn_ = k_.mul(k_.div(inBand, height), k_.number(columns));
   if (kernel.cluster > 1) {
     Value &first = kernel.isSideBySide ? firstColumn_ : firstRow_;
@@ -33,6 +57,8 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
   }
   origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
   place(origin_, product.batch, k_.div(tile, perBatch));
+  if (routes_) // any row of the expert names its matrix
+    placeRow(origin_, firstRow_);
 }
 
 TileSpace::TileSpace(const ProductKernel &kernel, Value inBatch, Value firstRow, Value firstColumn)
@@ -114,9 +140,13 @@ void TileSpace::clamp(Point &point, ArrayRef<unsigned> axes, const Patches &patc
       point.index[axis] = k_.min(point.index[axis], k_.sub(kernel_.space.size(axis), k_.number(1)));
 }
 
+void TileSpace::placeRow(Point &point, Value row) {
+  place(point, kernel_.product.rows, routes_ ? routes_->rowAt(row) : row, kernel_.rowPatches);
+}
+
 Point TileSpace::resultAt(Value row, Value column) {
   Point point = origin_;
-  place(point, kernel_.product.rows, row, kernel_.rowPatches);
+  placeRow(point, row);
   place(point, kernel_.product.columns, column);
   point.id = kernel_.space.newId();
   return point;
@@ -141,7 +171,7 @@ void TileSpace::placeNearRow(Point &point, Value row) {
   const ArrayRef<unsigned> axes = kernel_.product.rows;
   if (!rowsAreWhole() && !kernel_.rowPatches)
     row = k_.min(row, k_.sub(rows_, k_.number(1)));
-  place(point, axes, row, kernel_.rowPatches);
+  placeRow(point, row);
   if (!rowsAreWhole() && kernel_.rowPatches)
     clamp(point, axes, kernel_.rowPatches);
 }
@@ -191,7 +221,11 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   const unsigned atOnceAcross = operand.isAlongReduced ? 1 : width, atOnceReduced = operand.isAlongReduced ? width : 1;
   Value exists;
   Point point = origin_;
-  if (isLeft && kernel_.rowPatches) {
+  if (isLeft && routes_) {
+    // Rows that the expert does not have are zeros: nobody reads them from memory.
+    exists = k_.less(across, rows_);
+    placeNearRow(point, across);
+  } else if (isLeft && kernel_.rowPatches) {
     placeNearRow(point, across);
   } else {
     if (!isWhole(operand.across, isLeft ? kernel_.clusterRows() : kernel_.clusterColumns(), {}))
@@ -200,7 +234,8 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   }
   const bool mayBeNone = mayEnd && !reducedIsWhole();
   if (mayBeNone && !kernel_.reducedPatches) {
-    exists = k_.less(reduced, reduced_);
+    Value isBelow = k_.less(reduced, reduced_);
+    exists = exists ? k_.both(exists, isBelow) : isBelow;
     reduced = k_.min(reduced, k_.sub(reduced_, k_.number(atOnceReduced)));
   }
   place(point, product.reduced, reduced, kernel_.reducedPatches);
@@ -219,9 +254,37 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   return {point, exists};
 }
 
+/// Elements of the expert's matrix that begin at the point.
+Value TileSpace::addressOfWeights(const Operand &operand, const Point &point) {
+  const KernelTensor &weights = operand.tensor();
+  int64_t apart = 1; // elements from an expert to the next
+  for (const Extent &extent : ArrayRef(weights.shape).drop_front(*operand.border->expert + 1))
+    apart *= extent.size;
+  Value address = kernel_.bodies.address(*kernel_.product.op, weights, point);
+  return k_.at(address, weights.element, k_.mul(expert_, k_.number(apart)));
+}
+
+/// Lanes of a vector in memory.
+Lanes TileSpace::readWeights(const Operand &operand, const Point &point, unsigned width) {
+  Type element = operand.tensor().element;
+  const uint32_t bytes = dispatch::elementBytes(element);
+  Value address = addressOfWeights(operand, point);
+  Lanes lanes;
+  if (width == 1) {
+    lanes.values.push_back(k_.load(element, address, bytes));
+    return lanes;
+  }
+  Value vector = k_.load(VectorType::get(width, element), address, width * bytes);
+  for (unsigned lane = 0; lane < width; ++lane)
+    lanes.values.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, vector, k_.number(lane)));
+  lanes.order = Order::Any;
+  return lanes;
+}
+
 SmallVector<Value> TileSpace::read(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
   auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
-  const Lanes read = kernel_.bodies.ofBody(*kernel_.product.op, operand.value, point);
+  const Lanes read = isOfExpert(operand) ? readWeights(operand, point, width)
+                                         : kernel_.bodies.ofBody(*kernel_.product.op, operand.value, point);
   SmallVector<Value> lanes;
   for (unsigned lane = 0; lane < width; ++lane) {
     Value value = read[lane];
@@ -248,6 +311,8 @@ Value TileSpace::isInside(const KernelBorder &border, const Point &point) {
 
 TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
   auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
+  if (isOfExpert(operand))
+    return {addressOfWeights(operand, point), exists};
   Value address = kernel_.bodies.address(*kernel_.product.op, operand.tensor(), point);
   if (!operand.border)
     return {address, exists};

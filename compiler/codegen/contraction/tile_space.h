@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Where the tile of a block lies, and elements of both sides at positions of it. Positions are numbers of rows, columns
-// and reduced elements, however many axes each of them is; rows and reduced elements may be numbered by patches.
+// and reduced elements, however many axes each of them is; rows and reduced elements may be numbered by patches. Rows
+// of a routed product are numbered by their experts, and a tile ends where its expert's rows do.
 #pragma once
 
 #include "compiler/codegen/contraction/patches.h"
+#include "compiler/codegen/contraction/routes.h"
 
 namespace tenon::compiler::codegen {
 
@@ -47,7 +49,9 @@ public:
   /// Numbers of them, those of steps that end early included.
   mlir::Value reduced() const { return reduced_; }
   bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth, kernel_.reducedPatches); }
-  bool rowsAreWhole() const { return isWhole(kernel_.product.rows, kernel_.clusterRows(), kernel_.rowPatches); }
+  bool rowsAreWhole() const {
+    return !routes_ && isWhole(kernel_.product.rows, kernel_.clusterRows(), kernel_.rowPatches);
+  }
   bool columnsAreWhole() const { return isWhole(kernel_.product.columns, kernel_.clusterColumns(), {}); }
 
   /// Elements of the batch.
@@ -60,6 +64,8 @@ public:
   mlir::Value isResult(mlir::Value row, mlir::Value column);
   /// It, or one near it that exists, as do `width` of them along the columns.
   Point resultNear(mlir::Value row, mlir::Value column, unsigned width);
+  /// Whose matrix the right side's elements are of, in a routed product.
+  mlir::Value expert() const { return expert_; }
   /// Where a box begins that holds these and those behind them.
   Point beginOf(const Operand &operand, mlir::Value across, mlir::Value reduced);
   /// Whether vectors of `width` elements of the operand are whole and aligned.
@@ -88,8 +94,12 @@ private:
   mlir::Value exists(const Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);
   void clamp(Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);
   mlir::Value isRow(mlir::Value row);
+  void placeRow(Point &point, mlir::Value row);
   void placeNearRow(Point &point, mlir::Value row);
   mlir::Value isInside(const KernelBorder &border, const Point &point);
+  bool isOfExpert(const Operand &operand) const { return operand.border && operand.border->expert; }
+  mlir::Value addressOfWeights(const Operand &operand, const Point &point);
+  Lanes readWeights(const Operand &operand, const Point &point, unsigned width);
   std::pair<Point, mlir::Value> locate(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width,
                                        bool mayEnd);
 
@@ -97,8 +107,10 @@ private:
   KernelBuilder &k_;
   Point origin_; // of the batch
   mlir::Value firstRow_, firstColumn_;
-  mlir::Value rows_, columns_, reduced_; // sizes
+  mlir::Value rows_, columns_, reduced_; // sizes; of a routed product, the position behind the expert's last row
   mlir::Value tiles_;
+  std::optional<Routes> routes_;
+  mlir::Value expert_;
 };
 
 } // namespace tenon::compiler::codegen

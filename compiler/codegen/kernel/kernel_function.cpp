@@ -217,12 +217,19 @@ private:
     return failure(walk.wasInterrupted());
   }
 
-  /// Of these, images with a border, which a product reads by maps.
+  /// Of these, images with a border and routed weights, which a product reads by maps.
   LogicalResult readBorders(KernelOp &op) {
     const std::optional<dispatch::Contraction> product = dispatch::contractionOf(op.op);
     if (!product)
       return success();
     for (const dispatch::ContractionSide *side : {&product->left, &product->right}) {
+      if (side->routed) {
+        FailureOr<KernelTensor> weights = readArgument(cast<BlockArgument>(side->routed->tensor), side->routed->map);
+        if (failed(weights))
+          return failure();
+        const SmallVector<bool> mayLeave(weights->shape.size(), false);
+        op.borders.push_back({dispatch::beforeExtension(side->value), *weights, mayLeave, side->routed->dimension});
+      }
       if (!side->border)
         continue;
       FailureOr<KernelTensor> tensor = readArgument(cast<BlockArgument>(side->border->image), side->border->map);
@@ -249,7 +256,19 @@ private:
       }
       op.inputs.push_back(input);
     }
-    return success();
+    return op.op->hasAttr(dispatch::kRoutedAttr) ? verifyTable(op) : success();
+  }
+
+  /// Of a routed product, behind all other inputs.
+  static LogicalResult verifyTable(const KernelOp &op) {
+    linalg::GenericOp generic = op.op;
+    Type type = op.inputs.empty() || !op.inputs.back().isMemory() ? Type() : generic.getDpsInputs().back().getType();
+    auto table = dyn_cast_or_null<RankedTensorType>(type);
+    if (table && table.getElementType().isInteger(32) && table.getRank() == 2 &&
+        table.getDimSize(1) == dispatch::kRouteLine && op.inputs.back().bodyArgument.use_empty())
+      return success();
+    return generic.emitError() << "'" << dispatch::kRoutedAttr << "' wants a table of i32, rows of "
+                               << dispatch::kRouteLine << ", as the last input, which the body does not read";
   }
 
   LogicalResult readOutputs(KernelOp &op) {

@@ -72,11 +72,13 @@ struct KernelInput {
   bool isMemory() const { return !scalar && !computed; }
 };
 
-/// A factor of a product that is read from an image with zeros around it (dispatch/analysis/border.h).
+/// A factor of a product that is read from an image with zeros around it (dispatch/analysis/border.h), or from the
+/// weights of a routed product (dispatch/analysis/routes.h).
 struct KernelBorder {
-  mlir::Value value;                // of the body: what is read, or 0
-  KernelTensor tensor;              // its map leads to places outside of it, too
-  llvm::SmallVector<bool> mayLeave; // [rank] whether a dimension has such places
+  mlir::Value value;                   // of the body: what is read, or 0
+  KernelTensor tensor;                 // its map leads to places outside of it, too
+  llvm::SmallVector<bool> mayLeave;    // [rank] whether a dimension has such places
+  std::optional<unsigned> expert = {}; // of weights: the dimension whose place each row names; the map has 0 there
 };
 
 struct KernelOutput {

@@ -11,6 +11,7 @@ namespace tenon::compiler::codegen {
 struct GridFactor {
   llvm::SmallVector<Extent> extents; // multiplied
   int64_t perBlock = 1;              // rounded up
+  int64_t more = 0;                  // added to what comes of it
 };
 
 /// When a kernel is the one of several that runs: a length that is known only then is above `above` and at most `most`.

@@ -118,7 +118,7 @@ void LinalgExtDialect::initialize() {
 }
 
 bool isAlongOp(Operation *op) {
-  return isa<ScanOp, SortOp, TopkOp, ScatterOp>(op);
+  return isa<ScanOp, SortOp, TopkOp, ScatterOp, RouteOp>(op);
 }
 
 OpOperand &initOf(Operation *op, unsigned result) {

@@ -112,6 +112,19 @@ def LinalgExt_ScatterOp : LinalgExt_Op<"scatter", [AttrSizedOperandSegments]> {
   }];
 }
 
+def LinalgExt_RouteOp : LinalgExt_Op<"route"> {
+  let summary = "rows in the order of their experts, and tiles of them: not IREE's, dispatch/experts makes it";
+  let description = [{
+    The table that dispatch/analysis/routes.h describes, of rows that each name an expert below `experts`.
+  }];
+  let arguments = (ins AnyRankedTensor:$named, AnyRankedTensor:$output, I64Attr:$experts);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    attr-dict `experts` `(` $experts `)` `ins` `(` $named `:` type($named) `)`
+    `outs` `(` $output `:` type($output) `)` `->` type($result)
+  }];
+}
+
 def LinalgExt_GatherOp : LinalgExt_Op<"gather", [AttrSizedOperandSegments]> {
   let summary = "slices of a tensor at places that another one names";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs,

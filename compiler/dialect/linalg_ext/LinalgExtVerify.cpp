@@ -164,6 +164,21 @@ LogicalResult ScanOp::verify() {
   return verifyRegion(*this, {element, element}, {element});
 }
 
+LogicalResult RouteOp::verify() {
+  RankedTensorType table = tensorType(getOutput());
+  Type named = elementOf(getNamed());
+  if (!named.isInteger(32) && !named.isInteger(64))
+    return emitOpError() << "found experts of type " << named << ", i32 or i64 is wanted";
+  if (!table.getElementType().isInteger(32) || getResult().getType() != table)
+    return emitOpError() << "found a table of type " << table << " and a result of type " << getResult().getType()
+                         << ", i32 is wanted, and the same type";
+  if (table.getRank() != 2 || table.getDimSize(1) != 4)
+    return emitOpError() << "found a table of type " << table << ", rows of 4 are wanted";
+  if (getExperts() < 1)
+    return emitOpError() << "found " << getExperts() << " experts, one at least is wanted";
+  return success();
+}
+
 LogicalResult SortOp::verify() {
   if (!getInputs().empty() && getInputs().getTypes() != getOutputs().getTypes())
     return emitOpError() << "found ins of types " << getInputs().getTypes() << ", those of the outs, "

@@ -36,14 +36,17 @@ bool collectInputs(Value value, linalg::GenericOp op, llvm::SmallSetVector<unsig
 
 std::optional<ContractionSide> sideOf(Value value, linalg::GenericOp op) {
   if (std::optional<Border> border = borderOf(beforeExtension(value), op))
-    return ContractionSide{value, {}, border};
+    return ContractionSide{value, {}, border, {}};
+  if (op->hasAttr(kRoutedAttr))
+    if (std::optional<RoutedWeights> weights = routedWeightsOf(beforeExtension(value), op))
+      return ContractionSide{value, {}, {}, weights};
   llvm::SmallSetVector<unsigned, 4> inputs;
   if (!collectInputs(value, op, inputs) || inputs.empty())
     return std::nullopt;
   for (unsigned input : inputs)
     if (!isa<RankedTensorType>(op.getDpsInputOperand(input)->get().getType()))
       return std::nullopt;
-  return ContractionSide{value, llvm::SmallVector<unsigned, 2>(inputs.begin(), inputs.end()), {}};
+  return ContractionSide{value, llvm::SmallVector<unsigned, 2>(inputs.begin(), inputs.end()), {}, {}};
 }
 
 llvm::SmallBitVector loopsOf(const ContractionSide &side, linalg::GenericOp op) {
@@ -58,6 +61,8 @@ llvm::SmallBitVector loopsOf(const ContractionSide &side, linalg::GenericOp op) 
     add(op.getMatchingIndexingMap(op.getDpsInputOperand(input)));
   if (side.border)
     add(side.border->map);
+  if (side.routed)
+    add(side.routed->map);
   return loops;
 }
 
@@ -72,6 +77,28 @@ static bool isImageOfRows(const ContractionSide &side, linalg::GenericOp op) {
     return false;
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   return last && op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction;
+}
+
+/// A product whose right side is routed: loops that the weights have are columns, all others rows.
+static std::optional<Contraction> routedProductOf(Contraction found, const llvm::SmallBitVector &inLeft,
+                                                  const llvm::SmallBitVector &inRight) {
+  linalg::GenericOp op = found.op;
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (found.left.border || !written.isProjectedPermutation())
+    return std::nullopt;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction) {
+      if (!inLeft.test(loop) || !inRight.test(loop))
+        return std::nullopt;
+      found.reduced.push_back(loop);
+    }
+  for (AffineExpr expr : written.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (inLeft.test(loop) && inRight.test(loop))
+      return std::nullopt;
+    (inRight.test(loop) ? found.columns : found.rows).push_back(loop);
+  }
+  return found;
 }
 
 std::optional<Contraction> productOf(linalg::GenericOp op) {
@@ -92,6 +119,15 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
 
   Contraction found{.op = op, .combiner = accumulator.combiner, .left = *left, .right = *right};
   llvm::SmallBitVector inLeft = loopsOf(*left, op), inRight = loopsOf(*right, op);
+  if (left->routed.has_value() != right->routed.has_value()) {
+    if (left->routed) {
+      std::swap(found.left, found.right);
+      std::swap(inLeft, inRight);
+    }
+    return routedProductOf(found, inLeft, inRight);
+  }
+  if (left->routed)
+    return std::nullopt;
   AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (written.getNumResults() != 0)
     if (auto last = dyn_cast<AffineDimExpr>(written.getResults().back()); last && !inRight.test(last.getPosition())) {

@@ -11,6 +11,7 @@
 
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/analysis/routes.h"
 
 namespace tenon::compiler::dispatch {
 
@@ -19,6 +20,7 @@ struct ContractionSide {
   mlir::Value value;                     // of the body
   llvm::SmallVector<unsigned, 2> inputs; // of the operation: what `value` is computed from, one at least
   std::optional<Border> border;          // then `value`, before it is extended, is read from that, and from no input
+  std::optional<RoutedWeights> routed;   // the same; of a routed product's right side
 };
 
 struct Contraction {
@@ -28,6 +30,10 @@ struct Contraction {
   // which tensor cores multiply, is left.
   ContractionSide left, right;
   llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
+
+  /// Whether each row says which of several right sides it is multiplied by (routes.h). Then rows are in the order in
+  /// which the result has them, loops that no side is indexed by among them.
+  bool isRouted() const { return right.routed.has_value(); }
 };
 
 /// How many places some loops of an operation have, where all of them are known.

@@ -223,6 +223,8 @@ LogicalResult verifyKernelOp(linalg::GenericOp op) {
 LogicalResult verifyAlongOp(Operation *op) {
   if (failed(verifyOperands(op)))
     return failure();
+  if (op->getNumRegions() == 0)
+    return success();
   for (Operation &inner : op->getRegion(0).front()) {
     if (isa<tensor::ExtractOp, linalg::IndexOp>(inner))
       return inner.emitError() << "no kernel can be generated: '" << inner.getName() << "' is not supported inside '"

@@ -231,6 +231,8 @@ struct ProductSplit {
 std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const std::optional<Contraction> product = productOf(op);
+  if (product && product->isRouted())
+    return ProductSplit{};
   if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
       llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))
     return std::nullopt;

@@ -131,3 +131,10 @@ func.func @fft(%re: tensor<8xf32>, %im: tensor<8xf32>, %s: index, %c: tensor<1xf
   %1:2 = iree_linalg_ext.fft ins(%s, %c, %c : index, tensor<1xf32>, tensor<1xf32>) outs(%0#0, %0#1 : tensor<8xf32>, tensor<8xf32>) : tensor<8xf32>, tensor<8xf32>
   return %1#0, %1#1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @route
+func.func @route(%named: tensor<?x2xi32>, %table: tensor<?x4xi32>) -> tensor<?x4xi32> {
+  // CHECK: iree_linalg_ext.route experts(8) ins(%{{.*}} : tensor<?x2xi32>) outs(%{{.*}} : tensor<?x4xi32>) -> tensor<?x4xi32>
+  %0 = iree_linalg_ext.route experts(8) ins(%named : tensor<?x2xi32>) outs(%table : tensor<?x4xi32>) -> tensor<?x4xi32>
+  return %0 : tensor<?x4xi32>
+}

@@ -225,3 +225,27 @@ func.func @f() -> tensor<4xf32> {
   %0 = linalg.init_tensor [4, 3] : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @f(%named: tensor<8xi16>, %table: tensor<9x4xi32>) -> tensor<9x4xi32> {
+  // expected-error @+1 {{found experts of type 'i16', i32 or i64 is wanted}}
+  %0 = iree_linalg_ext.route experts(8) ins(%named : tensor<8xi16>) outs(%table : tensor<9x4xi32>) -> tensor<9x4xi32>
+  return %0 : tensor<9x4xi32>
+}
+
+// -----
+
+func.func @f(%named: tensor<8xi32>, %table: tensor<9x3xi32>) -> tensor<9x3xi32> {
+  // expected-error @+1 {{found a table of type 'tensor<9x3xi32>', rows of 4 are wanted}}
+  %0 = iree_linalg_ext.route experts(8) ins(%named : tensor<8xi32>) outs(%table : tensor<9x3xi32>) -> tensor<9x3xi32>
+  return %0 : tensor<9x3xi32>
+}
+
+// -----
+
+func.func @f(%named: tensor<8xi32>, %table: tensor<9x4xi32>) -> tensor<9x4xi32> {
+  // expected-error @+1 {{found 0 experts, one at least is wanted}}
+  %0 = iree_linalg_ext.route experts(0) ins(%named : tensor<8xi32>) outs(%table : tensor<9x4xi32>) -> tensor<9x4xi32>
+  return %0 : tensor<9x4xi32>
+}

@@ -48,6 +48,10 @@ public:
         stages_(stagesOf(kernel.rows, kernel.columns)), first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
+    if (kernel_.product.routes) {
+      rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
+      return;
+    }
     const uint32_t ofLeft = kernel_.isSideBySide ? kernel_.cluster : 1, ofRight = kernel_.cluster / ofLeft;
     leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
     rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
@@ -68,6 +72,8 @@ private:
   };
 
   bool hasMaps() const { return leftMap_ && rightMap_; }
+  /// Whether the right operand comes as boxes and threads bring the left one's rows.
+  bool isMixed() const { return !leftMap_ && rightMap_; }
   bool isInCluster() const { return kernel_.cluster > 1; }
   /// Most multiprocessors are free: the next kernel's blocks need not wait for the end of these. Of many, those of the
   /// next would be crowded where these end first.
@@ -95,6 +101,8 @@ private:
   void askFor(const TileMap &map, Value tensorMap, Tile &tile, const Operand &operand, Value to, Value reduced,
               Value step, bool isShared);
   void copyElements(bool isFast);
+  void copyRows();
+  void waitUntilFull(const Tile &tile, Value step);
 
   void consume();
   void tellEmpty(Value step, Value condition = {}); // null: always
@@ -149,8 +157,8 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, c
     Value inTile = k_.mul(k_.add(first, k_.number(box)), k_.number(map.across));
     for (uint32_t deep = 0; deep < map.boxesDeep; ++deep) {
       Value inStep = k_.number(deep * (kernel_.depth / map.boxesDeep));
-      const Values position =
-          map.beginAt(k_, tile.space.beginOf(operand, k_.add(across, inTile), k_.add(reduced, inStep)));
+      const Values position = map.beginAt(
+          k_, tile.space.beginOf(operand, k_.add(across, inTile), k_.add(reduced, inStep)), tile.space.expert());
       // So many positions are as many rows of a step's bytes, whichever way they lie.
       Value place = k_.at(to, k_.b.getI8Type(), k_.mul(k_.add(inTile, inStep), k_.number(kStepBytes)));
       ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);
@@ -200,10 +208,44 @@ void WarpgroupProduct::copyElements(bool isFast) {
     k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
 }
 
+/// One thread asks for the right operand's boxes, all bring the left operand's rows. Copies of rows tell the barrier
+/// themselves that they are done: the producer goes on to the next step.
+void WarpgroupProduct::copyRows() {
+  forEachTile([&](Tile &tile, Value first) {
+    std::optional<OperandTile::Runs> runs;
+    if (tile.left.hasRuns())
+      runs = tile.left.findRuns();
+    forEachStep([&](Value inTile) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+      Value right = k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes()));
+      ring_->waitUntilEmpty(step);
+      k_.when(k_.equal(thread_, k_.number(0)), [&] {
+        ring_->expect(step, tile.right.bytes());
+        askFor(*rightMap_, kernel_.tensorMaps[0], tile, kernel_.product.right, right,
+               k_.mul(inTile, k_.number(kernel_.depth)), step, /*isShared=*/false);
+      });
+      runs ? tile.left.bringRuns(to, inTile, *runs) : tile.left.bring(to, inTile, /*isFast=*/true);
+      if (tile.left.isCopied())
+        return ring_->fillWhenCopied(step);
+      core_.publish();
+      ring_->fill(step);
+    });
+  });
+}
+
+/// What threads have copied is seen by `wgmma`, too.
+void WarpgroupProduct::waitUntilFull(const Tile &tile, Value step) {
+  ring_->waitUntilFull(step);
+  if (isMixed() && tile.left.isCopied())
+    core_.publish();
+}
+
 void WarpgroupProduct::produce() {
   k_.leaveRegisters(hasManySums() ? kFewProducerRegisters : kProducerRegisters);
   k_.asTeam(thread_, kGroupThreads, k_.number(kFirstBarrier + kConsumers), [&] {
-    k_.branch(isFast_, [&] { hasMaps() ? askForBoxes() : copyElements(true); }, [&] { copyElements(false); });
+    auto fast = [&] { hasMaps() ? askForBoxes() : isMixed() ? copyRows() : copyElements(true); };
+    k_.branch(isFast_, fast, [&] { copyElements(false); });
   });
 }
 
@@ -250,7 +292,7 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Valu
   const Values none(kGroupRows * columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
   return k_.loop(k_.number(0), count_, k_.number(1), none, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile);
-    ring_->waitUntilFull(step);
+    waitUntilFull(tile, step);
     Values sums = llvm::to_vector(carried);
     Value *sum = sums.begin();
     for (uint32_t begin = 0; begin < columns; begin += atOnce) {
@@ -275,7 +317,7 @@ WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value firs
   Values sums(kGroupRows * groupColumns() / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
   sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
-    ring_->waitUntilFull(step);
+    waitUntilFull(tile, step);
     Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isLater);
     Values next = core_.waitForProducts(1, core_.multiplyGroup(operandsOf(tile, step), groupColumns(), keeps, carried));
     tellEmpty(k_.sub(step, k_.number(1)), isLater);
@@ -347,7 +389,10 @@ void WarpgroupProduct::run() {
   Value number = k_.div(k_.block(), k_.number(kernel_.cluster)); // of the first tile
   Tile any(kernel_, core_, number);
   isFast_ = k_.both(any.left.isAligned(), any.right.isAligned());
-  Value filling = hasMaps() ? k_.select(isFast_, k_.number(1), k_.number(kGroupThreads)) : k_.number(kGroupThreads);
+  // Of a stage: one thread that asks for boxes, all that copy, or both.
+  Value copying = k_.number(kGroupThreads), filling = copying;
+  if (hasMaps() || isMixed())
+    filling = k_.select(isFast_, k_.number(hasMaps() ? 1 : kGroupThreads + 1), copying);
   Value emptying = k_.select(isFast_, k_.number(kConsumers * kernel_.cluster), k_.number(kConsumers));
   k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
     ring_->create(filling, emptying);
@@ -386,6 +431,8 @@ uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns) {
 }
 
 void writeWarpgroupProduct(ProductKernel kernel) {
+  if (kernel.product.routes) // which tiles there are is known when the table is
+    kernel.k.assembly(kWaitForEarlierLaunches.str(), {}, "");
   kernel.depth = warpgroupDepth(kernel.product.left.value.getType());
   WarpgroupProduct(kernel).run();
 }

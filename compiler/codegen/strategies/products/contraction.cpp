@@ -37,13 +37,17 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
       name,
       kThreads,
       {{"rows", side}, {"columns", columns}, {"warpgroup_rows", 0}, {"warpgroup_columns", 0}, {"warpgroup_cluster", 1}},
-      {{extents(product.batch), 1}, {extents(product.rows), side}, {extents(product.columns), columns}}};
+      // Each expert of a routed product may leave a tile that is not full.
+      {{extents(product.batch), 1},
+       {extents(product.rows), side, product.experts},
+       {extents(product.columns), columns}}};
   if (!product.warpElement() && side == kLargeTile)
     plan.threads = kFewThreads;
   if (!product.warpElement())
     return plan;
   const std::optional<int64_t> launched = tilesOf(shape, product, side, columns);
   const WarpgroupTile *tile = given                ? (given->tile ? &*given->tile : nullptr)
+                              : product.routes     ? &routedWarpgroupTile(shape, product, side)
                               : launched           ? bestWarpgroupTile(shape, product, *launched)
                               : side == kLargeTile ? &warpgroupTileOfUnknownSizes()
                                                    : nullptr;
@@ -54,6 +58,16 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   auto rightIn = [&](uint32_t parts) {
     return mapOf(shape, product, product.right, uint32_t(tile->columns), depth, parts);
   };
+  if (product.routes) {
+    const std::optional<TileMap> weights = rightIn(1);
+    if (!weights)
+      return plan;
+    plan.tensorMaps = {weights->type(product.left.value.getContext())};
+    plan.choices[2].second = tile->rows;
+    plan.choices[3].second = tile->columns;
+    plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
+    return plan;
+  }
   const bool isAcross = isSideBySide(shape, product, tile->rows);
   const uint32_t cluster = given      ? given->cluster
                            : isAcross ? bestClusterAcross(shape, product, *tile)
@@ -77,12 +91,38 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   return plan;
 }
 
+/// Tiles of 128 rows where experts have that many on average; where nobody knows, a kernel for either.
+std::vector<Plan> routedPlans(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                              const Product &product) {
+  constexpr int64_t kManyRows = 96; // of an expert
+  const bool isWide = product.sum.sum.type.getIntOrFloatBitWidth() > 32;
+  auto planWith = [&](int64_t side) {
+    return planOf(name, kernel, shape, product, side, !product.warpElement() ? side : kSmallTile);
+  };
+  const std::optional<int64_t> rows = shape.sizeOf(product.rows);
+  const int64_t many = kManyRows * product.experts;
+  if (isWide || rows)
+    return {planWith(isWide || *rows < many ? kSmallTile : kLargeTile)};
+  SmallVector<SpaceAxis> axes;
+  for (unsigned axis : product.rows)
+    axes.push_back(shape.axes[axis]);
+  Plan small = planWith(kSmallTile), large = planWith(kLargeTile);
+  Guard guard{extentsOf(axes)};
+  guard.most = many - 1;
+  guard.orEmpty = true;
+  small.guard = guard;
+  large.guard = Guard{guard.length, *guard.most};
+  return {small, large};
+}
+
 } // namespace
 
 std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Product> product = Product::of(kernel, shape);
   if (!product || !dispatch::contractionOf(product->op->op))
     return {};
+  if (product->routes)
+    return routedPlans(name(), kernel, shape, *product);
   // Sums of eight bytes take the registers of twice as many.
   if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)
     return {planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile)};
@@ -116,7 +156,7 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
 std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const GroupShape &shape,
                                              const abi::TargetArch &target) const {
   const std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || !dispatch::contractionOf(product->op->op))
+  if (!product || product->routes || !dispatch::contractionOf(product->op->op))
     return {};
   std::vector<TileChoice> choices;
   const Multiplier multiplier = multiplierOf(target, *product);
@@ -245,18 +285,25 @@ void Contraction::write(Writer &writer) const {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
-    kernel.isSideBySide = isSideBySide(writer.shape, *product, rows);
-    if (writer.arguments.tensorMaps.size() >= 2) {
+    kernel.isSideBySide = !product->routes && isSideBySide(writer.shape, *product, rows);
+    if (product->routes) {
+      kernel.tensorMaps = writer.arguments.tensorMaps;
+    } else if (writer.arguments.tensorMaps.size() >= 2) {
       kernel.tensorMaps = writer.arguments.tensorMaps;
       kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);
       kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));
     }
-    writeWarpgroupProduct(kernel);
-  } else if (multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads) {
-    writeScalarProduct(kernel);
-  } else {
-    writeTensorCoreProduct(kernel);
+    return writeWarpgroupProduct(kernel);
   }
+  auto write = [&] {
+    const bool isScalar = multiplier == Multiplier::Scalar || writer.kernel.threads != kThreads;
+    isScalar ? writeScalarProduct(kernel) : writeTensorCoreProduct(kernel);
+  };
+  // Blocks are as many as there may be tiles of a routed product.
+  if (product->routes)
+    writer.k.when(writer.k.less(writer.k.block(), TileSpace(kernel).tiles()), write);
+  else
+    write();
 }
 
 } // namespace tenon::compiler::codegen

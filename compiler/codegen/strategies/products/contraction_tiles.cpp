@@ -83,6 +83,30 @@ const WarpgroupTile &warpgroupTileOfUnknownSizes() {
   return kUnknownSizes;
 }
 
+const WarpgroupTile &routedWarpgroupTile(const GroupShape &shape, const Product &product, int64_t side) {
+  // Of experts with fewer rows on average, memory is all that matters: as many tiles as give every multiprocessor the
+  // same to read. Of more, some expert may have many.
+  constexpr int64_t kFewRows = 16;
+  const std::optional<int64_t> columns = shape.sizeOf(product.columns), rows = shape.sizeOf(product.rows);
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const bool isOfFew = rows && *rows < kFewRows * product.experts;
+  // A row of tiles for each expert that may be named; of many rows, half of a tile more for each.
+  const int64_t named = std::min(rows.value_or(product.experts), product.experts);
+  const int64_t inColumn = std::max<int64_t>(1, isOfFew || !rows ? named : *rows / side + product.experts / 2);
+  const WarpgroupTile *best = nullptr;
+  double least = 0;
+  for (const WarpgroupTile &tile : kWarpgroupTiles) {
+    if (tile.rows != side || tile.columns < kLargeTile || !isWarpgroupTile(tile.rows, tile.columns, product.right))
+      continue;
+    const int64_t tiles = inColumn * ceilDiv(columns.value_or(1), tile.columns);
+    const double taken = double(llvm::divideCeil(uint64_t(tiles), multiprocessors)) *
+                         (isOfFew ? double(tile.columns) : tile.microseconds);
+    if (!best || taken < least)
+      best = &tile, least = taken;
+  }
+  return *best;
+}
+
 ArrayRef<ScalarTile> scalarTiles() {
   return kScalarTiles;
 }

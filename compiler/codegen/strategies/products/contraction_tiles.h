@@ -32,6 +32,9 @@ llvm::ArrayRef<WarpgroupTile> warpgroupTiles();
 /// That of products whose sizes nobody knows.
 const WarpgroupTile &warpgroupTileOfUnknownSizes();
 
+/// Hopper's tile of a routed product whose other tiles have so many rows.
+const WarpgroupTile &routedWarpgroupTile(const GroupShape &shape, const Product &product, int64_t side);
+
 /// The tile with which Hopper is done first. A launch has `launched` blocks; tiles that would need more of them to give
 /// every multiprocessor work are left out.
 const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched);
