@@ -4,6 +4,8 @@ exponentials. Weights are computed again. A step is forward and backward in one 
 import dataclasses
 import math
 
+import shapes
+
 
 @dataclasses.dataclass(frozen=True)
 class AttentionGradient:
@@ -13,12 +15,22 @@ class AttentionGradient:
     length: int
     depth: int
     causal: bool = False
+    shared: int = 1  # heads that share their keys and values
 
     def name(self):
-        return f"{self.kind}_{self.batch}x{self.heads}x{self.length}_d{self.depth}" + ("_causal" if self.causal else "") + "_backward"
+        heads = f"{self.heads}_{self.heads // self.shared}kv" if self.shared > 1 else f"{self.heads}"
+        return f"{self.kind}_{self.batch}x{heads}x{self.length}_d{self.depth}" + ("_causal" if self.causal else "") + "_backward"
+
+    def letters(self):
+        """Of heads: those that share their keys are a dimension of their own."""
+        return "bhg" if self.shared > 1 else "bh"
 
     def shapes(self):
-        return [(self.batch, self.heads, self.length, self.depth)] * 5 + [(self.batch, self.heads, self.length)]
+        """Of queries, keys, values, result, its gradient and logarithms."""
+        batch = (self.batch, self.heads // self.shared)
+        heads = batch + ((self.shared,) if self.shared > 1 else ())
+        of_queries, of_keys = (*heads, self.length, self.depth), (*batch, self.length, self.depth)
+        return [of_queries, of_keys, of_keys, of_queries, of_queries, (*heads, self.length)]
 
     def operations(self):
         """Five products; half of them below a diagonal."""
@@ -31,7 +43,8 @@ class AttentionStep(AttentionGradient):
         return super().name().replace("_backward", "_step")
 
     def shapes(self):
-        return super().shapes()[:4]
+        of_queries, of_keys = super().shapes()[:2]
+        return [of_queries, of_keys, of_keys, of_queries]
 
     def operations(self):
         """Seven products."""
@@ -39,7 +52,8 @@ class AttentionStep(AttentionGradient):
 
 
 FORMS = [("bf16", 4, 16, 4096, depth, causal) for depth in (128, 64) for causal in (False, True)]
-SETS = {"backward": [AttentionGradient(*form) for form in FORMS], "step": [AttentionStep(*form) for form in FORMS]}
+SETS = {"backward": [AttentionGradient(*form) for form in FORMS], "step": [AttentionStep(*form) for form in FORMS],
+        "shared_backward": [AttentionGradient("bf16", 1, 32, length, 128, causal, shared=4) for length, causal in ((8192, True), (4096, False))]}
 
 
 def program(case):
@@ -54,32 +68,26 @@ def program(case):
     else:
         q, k, v, o, given = (f.argument(case.kind, *shape) for shape in case.shapes()[:5])
         logarithms = f.argument("f32", *case.shapes()[5])
-    size, factor = dict(zip("bhmd", case.shapes()[0]), n=case.length, e=case.depth), 1 / math.sqrt(case.depth)
-    scores = "bhmn"
+    heads, factor = case.letters(), 1 / math.sqrt(case.depth)
+    size = dict(zip(heads + "md", case.shapes()[0]), n=case.length, e=case.depth)
+    scores, of_q, of_o, rows_of = heads + "mn", heads + "md", heads + "me", heads + "m"
 
     def multiply(x, y):
         return f.op("arith.mulf", "f32", x, y)
 
-    def product(a, b, of_a, of_b, out):
-        order = out + "".join(sorted(set(of_a + of_b) - set(out)))
-        start = f.fill("f32", [size[c] for c in out], 0.0)
-
-        def body(x, y, total):
-            return f.op("arith.addf", "f32", total, multiply(*(f.convert(value, case.kind, "f32") for value in (x, y))))
-
-        return f.generic([(a, [order.index(c) for c in of_a]), (b, [order.index(c) for c in of_b])], [(start, range(len(out)))],
-                         "".join("p" if c in out else "r" for c in order), body)[0]
+    def product(*operands):
+        return shapes.product(f, case.kind, size, *operands)
 
     def of_scores(body, *tensors):
         """Of elements of scores, and of rows."""
         start = f.empty("f32", [size[c] for c in scores])
-        return f.generic([(each, range(len(each.shape))) for each in tensors], [(start, range(4))], "pppp", lambda *values: body(*values[:-1]))[0]
+        return f.generic([(each, range(len(each.shape))) for each in tensors], [(start, range(len(scores)))], "p" * len(scores), lambda *values: body(*values[:-1]))[0]
 
     def where_seen(value, otherwise):
         if not case.causal:
             return value
         seen = f.fresh()
-        f.line(f"{seen} = arith.cmpi sge, {f.loop_index(2)}, {f.loop_index(3)} : index")
+        f.line(f"{seen} = arith.cmpi sge, {f.loop_index(scores.index('m'))}, {f.loop_index(scores.index('n'))} : index")
         return f.select(seen, "f32", value, f.constant("f32", otherwise))
 
     def weight(score, logarithm):
@@ -87,7 +95,7 @@ def program(case):
         return where_seen(made, 0.0)
 
     def over_keys(tensor, operation, start):
-        return f.generic([(tensor, range(4))], [(f.fill("f32", [size[c] for c in "bhm"], start), range(3))], "pppr",
+        return f.generic([(tensor, range(len(scores)))], [(f.fill("f32", [size[c] for c in rows_of], start), range(len(rows_of)))], "p" * len(rows_of) + "r",
                          lambda x, total: f.op(operation, "f32", total, x))[0]
 
     def softmax_of(products):
@@ -99,18 +107,19 @@ def program(case):
     def by_score(p, dp, row):
         return multiply(multiply(p, f.op("arith.subf", "f32", dp, row)), f.constant("f32", factor))
 
-    products = product(q, k, "bhmd", "bhnd", scores)
+    products = product(q, k, of_q, "bhnd", scores)
     if is_step:
         weights = softmax_of(products)
         narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
-        o = f.tensor_op("arith.truncf", product(narrow, v, scores, "bhne", "bhme"), kind=case.kind)
+        o = f.tensor_op("arith.truncf", product(narrow, v, scores, "bhne", of_o), kind=case.kind)
     else:
         weights = of_scores(weight, products, logarithms)
         narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
-    rows = f.generic([(o, range(4)), (given, range(4))], [(f.fill("f32", [size[c] for c in "bhm"], 0.0), range(3))], "pppr",
+    all_of = range(len(of_o))
+    rows = f.generic([(o, all_of), (given, all_of)], [(f.fill("f32", [size[c] for c in rows_of], 0.0), range(len(rows_of)))], "p" * len(rows_of) + "r",
                      lambda x, y, total: f.op("arith.addf", "f32", total, multiply(*(f.convert(value, case.kind, "f32") for value in (x, y)))))[0]
-    by_scores = f.tensor_op("arith.truncf", of_scores(by_score, weights, product(given, v, "bhme", "bhne", scores), rows), kind=case.kind)
-    made = (product(by_scores, k, scores, "bhnd", "bhmd"), product(by_scores, q, scores, "bhmd", "bhnd"),
-            product(narrow, given, scores, "bhme", "bhne"))
+    by_scores = f.tensor_op("arith.truncf", of_scores(by_score, weights, product(given, v, of_o, "bhne", scores), rows), kind=case.kind)
+    made = (product(by_scores, k, scores, "bhnd", of_q), product(by_scores, q, scores, of_q, "bhnd"),
+            product(narrow, given, scores, of_o, "bhne"))
     f.give(*([o] if is_step else []), *(f.tensor_op("arith.truncf", each, kind=case.kind) for each in made))
     return str(f)

@@ -14,7 +14,7 @@ EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
 
 def forward(case, q, k, v, head=slice(None)):
-    """Result, logarithms and weights in float64 of some heads of one batch."""
+    """Result, logarithms and weights in float64 of some heads of one batch, or of all heads that share the same keys."""
     q, k, v = (t[head].double() for t in (q, k, v))
     scores = q @ k.mT / math.sqrt(case.depth)
     if case.causal:
@@ -37,7 +37,14 @@ def peer(forward_of, backward_of, is_step):
     return both
 
 
+def flat(case, tensor):
+    """As PyTorch has heads: one dimension."""
+    return tensor.reshape(case.batch, -1, case.length, case.depth)
+
+
 def flash(case, q, k, v, given):
+    q, given = flat(case, q), flat(case, given)
+
     def backward(made):
         out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
         return torch.ops.aten._scaled_dot_product_flash_attention_backward(
@@ -47,6 +54,8 @@ def flash(case, q, k, v, given):
 
 
 def cudnn(case, q, k, v, given):
+    q, given = flat(case, q), flat(case, given)
+
     def backward(made):
         out, lse, cum_q, cum_k, max_q, max_k, seed, offset = made[:8]
         return torch.ops.aten._scaled_dot_product_cudnn_attention_backward(
@@ -58,15 +67,21 @@ def cudnn(case, q, k, v, given):
 def error_of(case, found, inputs):
     """The worst error of two heads, in units of what rounding of weights and of each result may be."""
     worst = 0.0
-    for place in {(0, 0), (case.batch - 1, case.heads - 1)}:
+    of = inputs[:1] * isinstance(case, AttentionStep) + inputs[:3]
+    found = [made.reshape(like.shape) for made, like in zip(found, of, strict=True)]  # peers have one dimension of heads
+
+    def over_heads(x):
+        return x.sum(0) if case.shared > 1 else x
+
+    for place in {(0, 0), (case.batch - 1, case.heads // case.shared - 1)}:
         q, k, v, given = (t[place].double() for t in inputs)
         out, _, weights = forward(case, q, k, v)
         by_weights = given @ v.mT
         row = (out * given).sum(-1, keepdim=True)
         scores = weights * (by_weights - row) / math.sqrt(case.depth)
         size = weights * (given.abs() @ v.abs().mT + (out * given).abs().sum(-1, keepdim=True)) / math.sqrt(case.depth)
-        exacts = [scores @ k, scores.mT @ q, weights.mT @ given]
-        bounds = [size @ k.abs(), size.mT @ q.abs(), weights.mT @ given.abs()]
+        exacts = [scores @ k, over_heads(scores.mT @ q), over_heads(weights.mT @ given)]
+        bounds = [size @ k.abs(), over_heads(size.mT @ q.abs()), over_heads(weights.mT @ given.abs())]
         if isinstance(case, AttentionStep):
             exacts, bounds = [out, *exacts], [weights @ v.abs(), *bounds]
         assert len(found) == len(exacts)
@@ -83,7 +98,7 @@ def measure_gradient(case, runtime, arguments):
     if not isinstance(case, AttentionStep):
         out, logarithms = torch.empty_like(q), torch.empty(case.shapes()[5], device="cuda")
         for batch in range(case.batch):
-            for head in range(case.heads):
+            for head in range(case.heads // case.shared):
                 result, sums, _ = forward(case, q[batch], k[batch], v[batch], head)
                 out[batch, head], logarithms[batch, head] = result, sums
         inputs = [q, k, v, out, given, logarithms]

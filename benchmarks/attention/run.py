@@ -18,8 +18,10 @@ import torch  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention  # noqa: E402
 
+import documents  # noqa: E402
 import gradients  # noqa: E402
 from measure import Tenon, Torch  # noqa: E402
+from measure_documents import measure_documents  # noqa: E402
 from measure_gradients import measure_gradient  # noqa: E402
 from reference import KINDS, error_of, scores_of  # noqa: E402
 from shapes import SETS  # noqa: E402
@@ -68,6 +70,8 @@ def racers_of(case, runtime, folder, inputs, peers):
 def measure(case, runtime, arguments):
     if isinstance(case, gradients.AttentionGradient):
         return measure_gradient(case, runtime, arguments)
+    if isinstance(case, documents.Documents):
+        return measure_documents(case, runtime, arguments)
     generator = torch.Generator("cuda").manual_seed(case.length * 31 + case.depth)
     inputs = [torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32).to(KINDS[case.kind]) for shape in case.shapes()]
     makers = racers_of(case, runtime, arguments.programs, inputs, arguments.peers.split(","))
@@ -75,4 +79,4 @@ def measure(case, runtime, arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(racing.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS, measure, [("--peers", "cudnn,flash,flex")]))
+    sys.exit(racing.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS, measure, [("--peers", "cudnn,flash,flex")]))

@@ -66,6 +66,28 @@ SETS["d64"] = SETS["goals"][2:4] + [Attention("bf16", 1, 32, 16384, 64), Attenti
 SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
 
 
+def product(f, kind, size, a, b, of_a, of_b, out):
+    """Sums over the letters that `out` lacks, in f32; size: of each letter."""
+    order = out + "".join(sorted(set(of_a + of_b) - set(out)))
+    start = f.fill("f32", [size[c] for c in out], 0.0)
+
+    def body(x, y, total):
+        wide = [f.convert(value, kind, "f32") for value in (x, y)]
+        return f.op("arith.addf", "f32", total, f.op("arith.mulf", "f32", *wide))
+
+    return f.generic([(a, [order.index(c) for c in of_a]), (b, [order.index(c) for c in of_b])], [(start, range(len(out)))],
+                     "".join("p" if c in out else "r" for c in order), body)[0]
+
+
+def softmax(f, logits):
+    """Over the last dimension."""
+    start = f.empty("f32", logits.shape)
+    weights = type(start)(f.fresh(), "f32", logits.shape)
+    f.line(f"{weights.name} = linalg.softmax dimension({len(logits.shape) - 1}) ins({logits.name} : {logits.type}) "
+           f"outs({start.name} : {start.type}) -> {start.type}")
+    return weights
+
+
 def program(case):
     """The function `run` on queries, keys and values."""
     from mlir_text import Function  # pylint: disable=import-outside-toplevel
@@ -74,17 +96,6 @@ def program(case):
     q, k, v = (f.argument(case.kind, *shape) for shape in case.shapes())
     loops = "bhgmn"
     size = dict(zip("bhgmd", case.shapes()[0]), n=case.key_count(), e=case.depth)
-
-    def product(a, b, of_a, of_b, out):
-        order = out + "".join(sorted(set(of_a + of_b) - set(out)))
-        start = f.fill("f32", [size[c] for c in out], 0.0)
-
-        def body(x, y, total):
-            wide = [f.convert(value, case.kind, "f32") for value in (x, y)]
-            return f.op("arith.addf", "f32", total, f.op("arith.mulf", "f32", *wide))
-
-        return f.generic([(a, [order.index(c) for c in of_a]), (b, [order.index(c) for c in of_b])], [(start, range(len(out)))],
-                         "".join("p" if c in out else "r" for c in order), body)[0]
 
     def logit(score):
         scaled = f.op("arith.mulf", "f32", score, f.constant("f32", 1 / math.sqrt(case.depth)))
@@ -103,11 +114,7 @@ def program(case):
             return f.op("arith.mulf", "f32", f.op("math.tanh", "f32", f.op("arith.divf", "f32", scaled, cap)), cap)
         return scaled
 
-    logits = f.map("f32", logit, product(q, k, "bhgmd", "bhnd", loops))
-    start = f.empty("f32", logits.shape)
-    weights = type(start)(f.fresh(), "f32", logits.shape)
-    f.line(f"{weights.name} = linalg.softmax dimension(4) ins({logits.name} : {logits.type}) outs({start.name} : {start.type}) "
-           f"-> {start.type}")
-    narrow = f.tensor_op("arith.truncf", weights, kind=case.kind)
-    f.give(f.tensor_op("arith.truncf", product(narrow, v, loops, "bhne", "bhgme"), kind=case.kind))
+    logits = f.map("f32", logit, product(f, case.kind, size, q, k, "bhgmd", "bhnd", loops))
+    narrow = f.tensor_op("arith.truncf", softmax(f, logits), kind=case.kind)
+    f.give(f.tensor_op("arith.truncf", product(f, case.kind, size, narrow, v, loops, "bhne", "bhgme"), kind=case.kind))
     return str(f)

@@ -87,12 +87,13 @@ class Gradients(Writer):
             (self.product(self.rounded(again, s), given, s, "bme", "bne"), "bne"))]
 
 
-def by_operands(operand, mask, q, k, v, given, lse, rows, of_rows, inexact):
-    """Gradients in float64, and how far right ones may be from them. `rows` are subtracted from gradients by weights, `of_rows` is
+def by_operands(operand, away, q, k, v, given, lse, rows, of_rows, inexact):
+    """Gradients in float64, and how far right ones may be from them. `away`: which keys are hidden. `rows` are subtracted from gradients by weights, `of_rows` is
     their size, `inexact` how far a weight may be off, relatively."""
     factor = q.shape[-1] ** -0.5
     eps, narrow = (EPS["f64"] if operand == "f64" else EPS["f32"]), EPS[operand]
-    weights = np.where(hidden(mask, q.shape[1], k.shape[1]), 0, np.exp(np.einsum("bmd,bnd->bmn", q, k) * factor - lse))
+    with np.errstate(over="ignore"):
+        weights = np.where(away, 0, np.exp(np.einsum("bmd,bnd->bmn", q, k) * factor - lse))
     by_scores = weights * (np.einsum("bme,bne->bmn", given, v) - rows) * factor
     # Sums of what is subtracted, as they would be without a sign.
     apart = np.einsum("bme,bne->bmn", np.abs(given), np.abs(v)) + of_rows
@@ -122,7 +123,7 @@ def reference(operand, mask, q, k, v, given):
     rows, of_rows = (given * result).sum(-1, keepdims=True), (np.abs(given) * wide).sum(-1, keepdims=True)
     return [(lse[..., 0], (gap + (k.shape[1] + 16) * eps + 8 * eps * np.abs(lse))[..., 0]),
             (result, np.einsum("bmn,bne->bme", weights * inexact, np.abs(v))),
-            *by_operands(operand, mask, q, k, v, given, lse, rows, of_rows, inexact)]
+            *by_operands(operand, away, q, k, v, given, lse, rows, of_rows, inexact)]
 
 
 def gradients(operand, mask, size, dynamic, by_weights=False):
@@ -165,7 +166,7 @@ def backward(operand, mask, size, dynamic):
         eps, narrow = EPS[kept], EPS[operand]
         gap = ((q.shape[-1] + 12) * eps * np.einsum("bmd,bnd->bmn", np.abs(q), np.abs(k)) * q.shape[-1] ** -0.5).max(-1, keepdims=True)
         inexact = 4 * gap + 32 * eps * (1 + np.abs(lse[..., None])) + 2 * narrow
-        made = by_operands(operand, away, q, k, v, given, lse[..., None], (given * o).sum(-1, keepdims=True),
+        made = by_operands(operand, hidden(away, q.shape[1], k.shape[1]), q, k, v, given, lse[..., None], (given * o).sum(-1, keepdims=True),
                            np.abs(given * o).sum(-1, keepdims=True), inexact)
         return [bounded.finish(operand, value, bound, 4.0) for value, bound in made]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import bounded
 from cases import Case, Raw, argument, generator
-from cases_attention import GUARDED, INPUTS, LAYOUTS, Writer, drawn, reference
+from cases_attention import BATCHED, GUARDED, INPUTS, LAYOUTS, Writer, drawn, reference
 from elements import EPS
 from program import Program
 
@@ -102,7 +102,7 @@ def cases(sizes):
     whole = len(sizes) > 1
     kinds = ("bf16", "f16", "f32", "f64")
     masks = ("none", "causal", "chosen, none")
-    forms = itertools.product(LAYOUTS, SOFTMAXES, masks, (((70, 130), (32, 32)), ((33, 31), (7, 5)), ((64, 64), (64, 64)), ((40, 70), (192, 128))))
+    forms = itertools.product(BATCHED, SOFTMAXES, masks, (((70, 130), (32, 32)), ((33, 31), (7, 5)), ((64, 64), (64, 64)), ((40, 70), (192, 128))))
     for number, (layout, softmax, mask, (lengths, depths)) in enumerate(forms):
         if number % (7 if whole else 97) == 0:
             yield case(layout, kinds[number % 4 if number % 3 == 0 else number % 2], ("multiplied", "none", "queries before")[number % 3], softmax, mask,

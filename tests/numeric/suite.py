@@ -31,8 +31,11 @@ import numpy as np
 import cases_along
 import cases_attention
 import cases_attention_cache
+import cases_attention_documents
+import cases_attention_f8
 import cases_attention_gradients
 import cases_attention_logs
+import cases_attention_shared
 import cases_boundary
 import cases_choice
 import cases_contraction
@@ -49,7 +52,7 @@ import cases_weights
 from cases import SIZES, SMALL
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_gradients, cases_attention_logs, cases_boundary, cases_contraction, cases_f8, cases_convolution,
+MODULES = (cases_attention, cases_attention_cache, cases_attention_documents, cases_attention_f8, cases_attention_gradients, cases_attention_logs, cases_attention_shared, cases_boundary, cases_contraction, cases_f8, cases_convolution,
            cases_convolution_gradients, cases_convolution_groups, cases_choice, cases_elementwise, cases_reduction,
            cases_movement, cases_named, cases_along, cases_weights, cases_experts)
 MOST = 150  # functions of one program

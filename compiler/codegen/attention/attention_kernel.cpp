@@ -42,6 +42,45 @@ static void orderSides(Product &output, ArrayRef<Value> weights) {
     output.exchangeSides();
 }
 
+/// A dimension of the batch may be one of the queries alone, or of the keys: the other side is the same for all of it.
+static void takeBatchOf(Product &scores, const Product &output) {
+  auto isOfBatch = [&](unsigned axis) { return llvm::is_contained(output.batch, axis); };
+  for (SmallVector<unsigned> *axes : {&scores.rows, &scores.columns, &scores.left.across, &scores.right.across})
+    llvm::erase_if(*axes, isOfBatch);
+  scores.batch = output.batch;
+}
+
+/// Rows are numbered along that of their axes last which logits are hidden by, however they lie in memory: rows of a
+/// tile then are neighbours along it (hiding.h).
+static void orderRows(Attention &attention, const GroupShape &shape) {
+  linalg::GenericOp logits = attention.logits->op;
+  const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(logits);
+  std::optional<unsigned> last;
+  for (unsigned axis : attention.output.rows) {
+    const bool isCompared = llvm::any_of(logits.getBody()->getOps<linalg::IndexOp>(), [&](linalg::IndexOp index) {
+      return llvm::is_contained(shape.axes[axis].axes, groupAxes[index.getDim()]);
+    });
+    const int64_t size = shape.axes[axis].size.value_or(INT64_MAX);
+    if (isCompared && (!last || size > shape.axes[*last].size.value_or(INT64_MAX)))
+      last = axis;
+  }
+  if (!last)
+    return;
+  auto moveLast = [&](SmallVector<unsigned> &axes) {
+    auto *found = llvm::find(axes, *last);
+    if (found != axes.end())
+      std::rotate(found, found + 1, axes.end());
+  };
+  SmallVector<Product *, 4> products = {&attention.scores, &attention.output};
+  for (std::optional<Product> *each : {&attention.second, &attention.twin})
+    if (*each)
+      products.push_back(&**each);
+  for (Product *product : products) {
+    moveLast(product->rows);
+    moveLast(product->left.across);
+  }
+}
+
 /// Whether weights are multiplied as they are, but for their type.
 static bool isPlainFactor(const Product &output) {
   Value factor = output.left.value;
@@ -90,6 +129,7 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   for (std::optional<Product> *product : {&scores, &second}) {
     if (!*product)
       continue;
+    takeBatchOf(**product, output);
     if ((*product)->rows != output.rows)
       (*product)->exchangeSides();
     if ((*product)->rows != output.rows || (*product)->columns != output.reduced)
@@ -103,16 +143,18 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
     if (dependsOn(chained, 0, *second))
       return std::nullopt;
   }
-  return Attention{.scores = *scores,
-                   .output = output,
-                   .logits = logits,
-                   .weights = weights.back(),
-                   .isChain = !softmax,
-                   .second = second,
-                   .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero),
-                   .logSum = logSum,
-                   .weightsResult = unsigned(weights.size() - 1),
-                   .twin = outputs.size() == 2 ? outputs.front() : std::nullopt};
+  Attention attention{.scores = *scores,
+                      .output = output,
+                      .logits = logits,
+                      .weights = weights.back(),
+                      .isChain = !softmax,
+                      .second = second,
+                      .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero),
+                      .logSum = logSum,
+                      .weightsResult = unsigned(weights.size() - 1),
+                      .twin = outputs.size() == 2 ? outputs.front() : std::nullopt};
+  orderRows(attention, shape);
+  return attention;
 }
 
 SmallVector<Attention, 2> Attention::parts() const {

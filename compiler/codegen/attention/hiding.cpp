@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hiding.h"
 
+#include "compiler/dispatch/attention/key_ranges.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -49,7 +51,7 @@ private:
 
   std::optional<Hiding> finish() {
     found_.isOnly = llvm::range_size(op_.getBody()->getOps<arith::SelectOp>()) == 1;
-    return found_.bounds.empty() ? std::nullopt : std::optional(found_);
+    return found_.areNone() ? std::nullopt : std::optional(found_);
   }
 
   bool hides(Value value) {
@@ -119,14 +121,28 @@ private:
       found_.isWhole = true;
       found_.shown = shown;
       addConditions(select.getCondition(), seen);
+      if (!isAdded)
+        addInner(shown);
       return true;
     }
     return false;
   }
 
+  /// A choice behind the first one, which hides more keys in the same way.
+  void addInner(Value shown) {
+    const Hiding outer = found_;
+    const bool hidesMore = isHiding(shown, /*isAdded=*/false) && found_.weighsNothing == outer.weighsNothing;
+    if (hidesMore)
+      found_.isWhole &= outer.isWhole;
+    else
+      found_ = outer;
+  }
+
   /// All of what must be `seen` where a logit is seen.
   void addConditions(Value condition, bool seen) {
     Operation *op = condition.getDefiningOp();
+    if (op && op->hasAttr(dispatch::kKeyRange) && addRange(op, seen))
+      return;
     // Both of two that must hold, or neither of two that must not.
     if ((seen && isa_and_nonnull<arith::AndIOp>(op)) || (!seen && isa_and_nonnull<arith::OrIOp>(op))) {
       addConditions(op->getOperand(0), seen);
@@ -136,10 +152,77 @@ private:
     std::optional<KeyBound> bound;
     if (auto comparison = dyn_cast_or_null<arith::CmpIOp>(op); comparison && comparison->getBlock() == op_.getBody())
       bound = boundOf(comparison, seen);
-    if (bound)
+    if (bound) {
       found_.bounds.push_back(*bound);
-    else
+      found_.inWhole.push_back({bound->comparison.getResult(), bound->holds});
+    } else if (auto comparison = dyn_cast_or_null<arith::CmpIOp>(op); comparison && isOfRowsAlone(comparison)) {
+      found_.rowBounds.push_back({comparison, seen});
+      found_.inWhole.push_back({condition, seen});
+    } else {
       found_.isWhole = false;
+    }
+  }
+
+  /// In the form in which dispatch/attention/key_ranges.h writes it: between two keys, and a condition or between two
+  /// others; or, where the condition hides, the contrary.
+  bool addRange(Operation *op, bool seen) {
+    auto partsOf = [](Value value, bool isAnd) -> Operation * {
+      Operation *both = value.getDefiningOp();
+      return both && (isAnd ? isa<arith::AndIOp>(both) : isa<arith::OrIOp>(both)) ? both : nullptr;
+    };
+    auto limitOf = [](Value value) {
+      auto comparison = value.getDefiningOp<arith::CmpIOp>();
+      return comparison ? comparison.getRhs() : Value();
+    };
+    Operation *all = partsOf(op->getResult(0), seen), *inside = all ? partsOf(all->getOperand(0), seen) : nullptr,
+              *either = all ? partsOf(all->getOperand(1), !seen) : nullptr,
+              *whole = either ? partsOf(either->getOperand(1), seen) : nullptr;
+    if (!inside || !whole)
+      return false;
+    const RowRange range{limitOf(inside->getOperand(0)), limitOf(inside->getOperand(1)), limitOf(whole->getOperand(0)),
+                         limitOf(whole->getOperand(1)), whole->getResult(0)};
+    for (Value limit : {range.from, range.to, range.wholeFrom, range.wholeTo})
+      if (!limit)
+        return false;
+    // What was computed before follows from the condition.
+    found_.always.push_back({inside->getResult(0), seen});
+    found_.always.push_back({range.isWhole, !seen});
+    if (!llvm::all_of(ArrayRef{range.from, range.to, range.wholeFrom, range.wholeTo},
+                      [&](Value limit) { return isOfRowGroup(limit); })) {
+      found_.isWhole = false;
+      return true;
+    }
+    found_.ranges.push_back(range);
+    found_.inWhole.push_back({either->getResult(0), seen});
+    return true;
+  }
+
+  /// Whether it is the same for the rows of a tile from a multiple of 64 to the next, and for all keys.
+  bool isOfRowGroup(Value value) {
+    if (std::optional<Growth> growth = growthOf(value))
+      return growth->keys == 0 && growth->rows == 0;
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getBlock() != op_.getBody())
+      return false;
+    if (auto group = dyn_cast<arith::DivUIOp>(op)) {
+      auto row = group.getLhs().getDefiningOp<linalg::IndexOp>();
+      IntegerAttr rows;
+      return row && matchPattern(group.getRhs(), m_Constant(&rows)) && rows.getInt() == dispatch::kRangeRows &&
+             isOf(row.getDim(), attention_.scores.rows) && isOnlyRow(row.getDim()) &&
+             (rows_ % dispatch::kRangeRows == 0 || dispatch::kRangeRows % rows_ == 0);
+    }
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isOfRowGroup(operand); });
+  }
+
+  /// Whether it compares indices, and what it says changes once from row to row, if at all.
+  bool isOfRowsAlone(arith::CmpIOp comparison) {
+    using P = arith::CmpIPredicate;
+    const P given = comparison.getPredicate();
+    const std::optional<Growth> left = growthOf(comparison.getLhs()), right = growthOf(comparison.getRhs());
+    const bool isSigned = given == P::slt || given == P::sle || given == P::sgt || given == P::sge;
+    const bool isUnsigned = given == P::ult || given == P::ule || given == P::ugt || given == P::uge;
+    return comparison->getBlock() == op_.getBody() && left && right && left->keys == right->keys &&
+           (isSigned || (isUnsigned && isNatural(comparison.getLhs()) && isNatural(comparison.getRhs())));
   }
 
   std::optional<KeyBound> boundOf(arith::CmpIOp comparison, bool holds) {
@@ -275,6 +358,13 @@ bool hideTheSame(const GroupShape &shape, ArrayRef<Attention> parts, uint32_t ro
     const std::optional<Hiding> other = hidingOf(shape, part, rows);
     if (!first || !other)
       return !first && !other;
+    auto areSameRanges = [](const RowRange &x, const RowRange &y) { return x.isWhole == y.isWhole; };
+    auto areSameRows = [](const RowBound &x, const RowBound &y) {
+      return x.comparison == y.comparison && x.holds == y.holds;
+    };
+    if (!llvm::equal(first->ranges, other->ranges, areSameRanges) ||
+        !llvm::equal(first->rowBounds, other->rowBounds, areSameRows))
+      return false;
     return first->isWhole == other->isWhole && first->weighsNothing == other->weighsNothing &&
            llvm::equal(first->bounds, other->bounds, areSame);
   });

@@ -16,12 +16,36 @@ struct KeyBound {
   bool followsRows; // falls by one from row to row; else it does not depend on them
 };
 
+/// Keys that rows see, as it was computed before for 64 of them at a time (dispatch/attention/key_ranges.h): none but
+/// from `from` to `to`, and of those from `wholeFrom` to `wholeTo` all.
+struct RowRange {
+  mlir::Value from, to, wholeFrom, wholeTo; // of the body
+  mlir::Value isWhole;                      // of the body: holds where the rows see a key for that reason
+};
+
+/// A comparison of indices that keys have no part in: where it fails, a row sees none.
+struct RowBound {
+  mlir::arith::CmpIOp comparison;
+  bool holds; // as of a KeyBound
+};
+
 struct Hiding {
   llvm::SmallVector<KeyBound> bounds;
-  bool isWhole = false;       // there are no other conditions
+  llvm::SmallVector<RowRange> ranges;
+  llvm::SmallVector<RowBound> rowBounds;
+  llvm::SmallVector<std::pair<mlir::Value, bool>> always;  // of the body: conditions that need not be looked at
+  llvm::SmallVector<std::pair<mlir::Value, bool>> inWhole; // ... where all keys of a block are seen
+  bool isWhole = false;                                    // there are no other conditions
   bool weighsNothing = false; // what is hidden has the weight 0: by -inf, or of a chain, by 0
   bool isOnly = false;        // nothing else chooses between two numbers
   mlir::Value shown;          // of the body: the logit where it is not hidden
+
+  bool areNone() const { return bounds.empty() && ranges.empty() && rowBounds.empty() && always.empty(); }
+  /// Whether other rows may see other keys.
+  bool followRows() const {
+    return !ranges.empty() || !rowBounds.empty() ||
+           llvm::any_of(bounds, [](const KeyBound &bound) { return bound.followsRows; });
+  }
 };
 
 /// What hides the logits; nothing where no such comparison is known. `rows`: of a tile.

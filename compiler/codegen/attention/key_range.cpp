@@ -2,6 +2,7 @@
 #include "compiler/codegen/attention/key_range.h"
 
 #include "compiler/codegen/attention/hiding.h"
+#include "compiler/dispatch/attention/key_ranges.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -27,15 +28,19 @@ Value smallerOf(KernelBuilder &k, Value x, Value y) {
   return arith::MinSIOp::create(k.b, k.loc, x, y);
 }
 
-/// The first key that an upper bound hides, or the first that a lower one does not, from a row.
-Value keyOf(const AttentionKernel &kernel, const KeyBound &bound, TileSpace &space, Value row) {
+/// A value of the body, the same for all keys, of a row.
+Value valueAt(const AttentionKernel &kernel, Value value, TileSpace &space, Value row) {
   KernelBuilder &k = kernel.k;
   Bodies::Scope scope(kernel.bodies);
   kernel.space.vectorAxis = kernel.attention.output.reduced.front();
   kernel.bodies.setWidth(1);
-  const Point point = space.resultAt(row, k.number(0));
-  Value x = number64(k, kernel.bodies.ofBody(*kernel.attention.logits, bound.x, point)[0]);
-  Value y = number64(k, kernel.bodies.ofBody(*kernel.attention.logits, bound.y, point)[0]);
+  return kernel.bodies.ofBody(*kernel.attention.logits, value, space.resultAt(row, k.number(0)))[0];
+}
+
+/// The first key that an upper bound hides, or the first that a lower one does not, from a row.
+Value keyOf(const AttentionKernel &kernel, const KeyBound &bound, TileSpace &space, Value row) {
+  KernelBuilder &k = kernel.k;
+  Value x = number64(k, valueAt(kernel, bound.x, space, row)), y = number64(k, valueAt(kernel, bound.y, space, row));
   // x - y is 0 at this key.
   Value key = k.sub(y, x);
   return bound.isUpper == bound.orEqual ? k.add(key, k.number(1)) : key;
@@ -68,7 +73,6 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
   Value zero = k_.number(0), first = zero, last = count_, wholeFrom = zero, wholeTo = count_;
   for (const KeyBound &bound : hiding->bounds) {
     Value ofFirst = keyOf(kernel_, bound, space, tileRow), ofLast = keyOf(kernel_, bound, space, lastRow);
-    holding_.push_back({arith::CmpIOp(bound.comparison).getResult(), bound.holds});
     hasUpper_ |= bound.isUpper;
     if (bound.isUpper) {
       last = smallerOf(k_, last, largerOf(k_, ofLast, zero));
@@ -79,9 +83,33 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
       wholeFrom = largerOf(k_, wholeFrom, ofLast);
     }
   }
+  for (const RowRange &range : hiding->ranges) {
+    hasLower_ = hasUpper_ = true;
+    Value from, to;
+    for (uint32_t group = 0; group == 0 || group * dispatch::kRangeRows < rows; ++group) {
+      Value row = k_.min(k_.add(tileRow, k_.number(group * dispatch::kRangeRows)), lastRow);
+      auto limit = [&](Value value) { return number64(k_, valueAt(kernel_, value, space, row)); };
+      from = from ? smallerOf(k_, from, limit(range.from)) : limit(range.from);
+      to = to ? largerOf(k_, to, limit(range.to)) : limit(range.to);
+      wholeFrom = largerOf(k_, wholeFrom, limit(range.wholeFrom));
+      wholeTo = smallerOf(k_, wholeTo, largerOf(k_, limit(range.wholeTo), zero));
+    }
+    first = largerOf(k_, first, from);
+    last = smallerOf(k_, last, largerOf(k_, to, zero));
+  }
+  for (const RowBound &bound : hiding->rowBounds) {
+    hasUpper_ = true;
+    Value ofFirst = valueAt(kernel_, arith::CmpIOp(bound.comparison), space, tileRow),
+          ofLast = valueAt(kernel_, arith::CmpIOp(bound.comparison), space, lastRow);
+    Value both = arith::AndIOp::create(k_.b, k_.loc, ofFirst, ofLast),
+          any = arith::OrIOp::create(k_.b, k_.loc, ofFirst, ofLast);
+    last = bound.holds ? k_.select(any, last, zero) : k_.select(both, zero, last);
+    wholeTo = bound.holds ? k_.select(both, wholeTo, zero) : k_.select(any, zero, wholeTo);
+  }
+  always_ = hiding->always;
   isKnown_ = hiding->isWhole;
-  if (!isKnown_)
-    holding_.clear(); // some key of a block may still be hidden
+  if (isKnown_) // else some key of a block may still be hidden
+    holding_ = hiding->inWhole;
   if (hiding->isWhole) {
     wholeFrom_ = wholeFrom;
     wholeTo_ = wholeTo;
@@ -122,9 +150,14 @@ double KeyRange::computeLogits(TileSpace &space, MutableArrayRef<LogitRun> runs,
 }
 
 void KeyRange::computeLogitsHere(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
+  auto assume = [&](Value value, bool holds) {
+    kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
+  };
+  for (auto [value, holds] : always_)
+    assume(value, holds);
   if (isWhole)
     for (auto [value, holds] : holding_)
-      kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
+      assume(value, holds);
   codegen::computeLogits(kernel_, space, runs, /*mayEnd=*/!isWhole && mayEnd_);
   kernel_.bodies.assumeNothing();
 }

@@ -53,6 +53,7 @@ private:
   mlir::Value first_, last_;
   mlir::Value wholeFrom_, wholeTo_; // keys between them are seen by all rows; null: that is not known
   llvm::SmallVector<std::pair<mlir::Value, bool>> holding_; // what conditions are there
+  llvm::SmallVector<std::pair<mlir::Value, bool>> always_;  // ... and in all blocks
   bool hasLower_ = false, hasUpper_ = false;                // bounds
   bool mayEnd_ = true;                                      // the last block may lack keys
   std::optional<double> scale_;                             // of scores, where it is all that is done with them

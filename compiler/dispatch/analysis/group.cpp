@@ -341,11 +341,19 @@ bool completesAttention(Group &group, std::string &reason) {
     const std::optional<Contraction> first = contractionOf(op);
     if (!first)
       return false;
-    auto isSide = [&](ArrayRef<unsigned> queries, ArrayRef<unsigned> others) {
-      return areSame(axesOf(group, op, queries), rows) && areSame(axesOf(group, op, others), onlyKeys);
+    // One side may be the same for all of a dimension of the batch.
+    auto ofBatch = axesOf(group, op, first->batch);
+    auto sideOf = [&](ArrayRef<unsigned> loops) {
+      llvm::SmallSetVector<unsigned, 8> side;
+      for (unsigned axis : axesOf(group, op, loops))
+        (batch.contains(axis) ? ofBatch : side).insert(axis);
+      return side;
     };
-    if (!areSame(axesOf(group, op, first->batch), batch) ||
-        (!isSide(first->rows, first->columns) && !isSide(first->columns, first->rows)))
+    const auto left = sideOf(first->rows), right = sideOf(first->columns);
+    auto isSide = [&](const auto &queries, const auto &others) {
+      return areSame(queries, rows) && areSame(others, onlyKeys);
+    };
+    if (!areSame(ofBatch, batch) || (!isSide(left, right) && !isSide(right, left)))
       return false;
     summed.insert_range(axesOf(group, op, first->reduced));
   }

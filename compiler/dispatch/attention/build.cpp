@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/attention/chain.h"
+#include "compiler/dispatch/attention/f8_factors.h"
 #include "compiler/dispatch/attention/log_sum_exp.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -35,8 +36,8 @@ public:
     dimensionOfLoop_[match.keys] = match.parallel.size();
   }
 
-  void buildAttention();
-  void buildChain(int64_t number);
+  void buildAttention(KeyRanges &ranges);
+  void buildChain(int64_t number, KeyRanges &ranges);
 
 private:
   bool knowsScores(Operation *op);
@@ -51,6 +52,7 @@ private:
   Value multiplied(OpBuilder &b, Value value, double factor);
   void approximateExponentials(linalg::GenericOp weights);
   Value buildLogits();
+  SmallVector<unsigned> rowsOfLogits();
   SmallVector<Operation *> copyScores(linalg::GenericOp reader);
   linalg::GenericOp buildOutput(Value weights);
   void computeWeightsAgain(Value logSum);
@@ -295,15 +297,28 @@ SmallVector<Operation *> Builder::copyScores(linalg::GenericOp reader) {
   return copies;
 }
 
-void Builder::buildAttention() {
+/// Loops of the logits over rows.
+SmallVector<unsigned> Builder::rowsOfLogits() {
+  const std::optional<Contraction> product = contractionOf(match_.output);
+  SmallVector<unsigned> rows;
+  for (unsigned loop : match_.parallel)
+    if (product && !llvm::is_contained(product->batch, loop))
+      rows.push_back(dimensionOfLoop_.at(loop));
+  return rows;
+}
+
+void Builder::buildAttention(KeyRanges &ranges) {
+  for (linalg::GenericOp scores : match_.scores)
+    widenFactors(scores);
   Value logits = buildLogits();
+  ranges.addTo(logits.getDefiningOp<linalg::GenericOp>(), rowsOfLogits(), /*isChain=*/false);
   if (match_.isShared)
     copyScores(logits.getDefiningOp<linalg::GenericOp>());
   Value empty = emptyLogits(getElementTypeOrSelf(logits.getType()));
   auto softmax = linalg::SoftmaxOp::create(b_, loc_, TypeRange(empty), logits, empty, uint64_t(match_.parallel.size()));
   if (match_.hiddenIsZero)
     softmax->setAttr(kHiddenIsZero, b_.getUnitAttr());
-  buildOutput(softmax.getResult()[0]);
+  widenWeighted(buildOutput(softmax.getResult()[0]), match_.weights);
   const bool areWeightsRead = match_.isShared && llvm::any_of(match_.weightTensors, [](Value weights) {
                                 return !weights.use_empty(); // by the product that was there, at least
                               });
@@ -386,10 +401,11 @@ void Builder::approximateExponentials(linalg::GenericOp weights) {
 }
 
 /// Products are computed for each chain that reads them: each has its own.
-void Builder::buildChain(int64_t number) {
+void Builder::buildChain(int64_t number, KeyRanges &ranges) {
   const IntegerAttr mark = b_.getI64IntegerAttr(number);
   auto weights = buildLogits().getDefiningOp<linalg::GenericOp>();
   approximateExponentials(weights);
+  ranges.addTo(weights, rowsOfLogits(), /*isChain=*/true);
   for (Operation *copy : copyScores(weights))
     copy->setAttr(kChainAttr, mark);
   weights->setAttr(kChainAttr, mark);
@@ -398,12 +414,12 @@ void Builder::buildChain(int64_t number) {
 
 } // namespace
 
-void buildAttention(const AttentionMatch &match) {
-  Builder(match).buildAttention();
+void buildAttention(const AttentionMatch &match, KeyRanges &ranges) {
+  Builder(match).buildAttention(ranges);
 }
 
-void buildChain(const AttentionMatch &match, int64_t number) {
-  Builder(match).buildChain(number);
+void buildChain(const AttentionMatch &match, int64_t number, KeyRanges &ranges) {
+  Builder(match).buildChain(number, ranges);
 }
 
 } // namespace tenon::compiler::dispatch

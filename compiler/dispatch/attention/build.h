@@ -11,10 +11,11 @@
 #pragma once
 
 #include "compiler/dispatch/attention/attention_match.h"
+#include "compiler/dispatch/attention/key_ranges.h"
 
 namespace tenon::compiler::dispatch {
 
 /// Writes that form before the last product, and lets the program use it. What was there is left without a reader.
-void buildAttention(const AttentionMatch &match);
+void buildAttention(const AttentionMatch &match, KeyRanges &ranges);
 
 } // namespace tenon::compiler::dispatch

@@ -48,7 +48,8 @@ bool isWorthIt(const AttentionMatch &match, const Contraction &last, bool weight
   return !keys || *keys >= std::max(kLeastKeys, inRow);
 }
 
-/// `output` as the last product of a chain.
+} // namespace
+
 std::optional<AttentionMatch> chainOf(linalg::GenericOp output) {
   const std::optional<Contraction> product = contractionOf(output);
   if (!product || product->combiner != Combiner::AddF || product->reduced.size() != 1 ||
@@ -71,6 +72,8 @@ std::optional<AttentionMatch> chainOf(linalg::GenericOp output) {
   }
   return std::nullopt;
 }
+
+namespace {
 
 using Chains = llvm::MapVector<Operation *, AttentionMatch>;
 

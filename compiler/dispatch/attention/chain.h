@@ -14,6 +14,7 @@
 #pragma once
 
 #include "compiler/dispatch/attention/attention_match.h"
+#include "compiler/dispatch/attention/key_ranges.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -21,10 +22,12 @@
 
 namespace tenon::compiler::dispatch {
 
+/// `output` as the last product of a chain, whatever else reads its weights.
+std::optional<AttentionMatch> chainOf(mlir::linalg::GenericOp output);
 /// The chains of a block whose weights nobody else reads, and which are worth it; `logits` of a match are the weights.
 std::vector<AttentionMatch> chainsOf(mlir::Block &block);
 /// Writes one of them in the form above, and lets the program use it.
-void buildChain(const AttentionMatch &match, int64_t number);
+void buildChain(const AttentionMatch &match, int64_t number, KeyRanges &ranges);
 
 /// Whether all that reads `scores`, the product of an attention, is `inside` it or ends in chains, which multiply
 /// again.

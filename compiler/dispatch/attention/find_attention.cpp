@@ -8,6 +8,7 @@
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/open_forms.h"
 #include "compiler/dispatch/attention/row_sums.h"
+#include "compiler/dispatch/attention/shared_heads.h"
 #include "compiler/dispatch/attention/twins.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
@@ -59,6 +60,7 @@ private:
   void findIn(func::FuncOp function) {
     generalizeOperations(function);
     eraseDeadOperations(function);
+    splitHeads(function);
     exchangeSums(function);
     if (hasClosedForms(function)) {
       OwningOpRef<func::FuncOp> opened(cast<func::FuncOp>(function->clone()));
@@ -73,6 +75,22 @@ private:
       joinTwins(function);
     if (print)
       printRemarks(function);
+  }
+
+  /// Where more is found so.
+  static void splitHeads(func::FuncOp function) {
+    if (!hasSharedHeads(function))
+      return;
+    OwningOpRef<func::FuncOp> split(cast<func::FuncOp>(function->clone()));
+    splitSharedHeads(*split);
+    auto found = [](func::FuncOp in) {
+      size_t count = countIn(in);
+      for (Block &block : in.getBody())
+        count += chainsOf(block).size();
+      return count;
+    };
+    if (found(*split) > found(function))
+      function.getBody().takeBody(split->getBody());
   }
 
   static void exchangeSums(func::FuncOp function) {
@@ -100,11 +118,12 @@ private:
   /// @return how many there were
   static unsigned build(func::FuncOp function) {
     unsigned found = 0;
+    KeyRanges ranges;
     for (Block &block : function.getBody())
       for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
         std::string reason;
         if (std::optional<AttentionMatch> match = matchAttention(op, reason)) {
-          buildAttention(*match);
+          buildAttention(*match, ranges);
           ++found;
         }
       }
@@ -115,9 +134,10 @@ private:
 
   static void buildChains(func::FuncOp function) {
     int64_t number = 0;
+    KeyRanges ranges;
     for (Block &block : function.getBody())
       for (const AttentionMatch &match : chainsOf(block))
-        buildChain(match, number++);
+        buildChain(match, number++, ranges);
     if (number > 0)
       eraseDeadOperations(function);
   }

@@ -187,6 +187,11 @@ bool Matcher::matchWeights(const ContractionSide &weights, const Contraction &pr
       }
     }
   }
+  if (term.is<arith::BitcastOp>()) {
+    const Term rounded = terms_.withoutCasts(terms_.operand(term, 0));
+    if (rounded.is<arith::DivFOp>() || rounded.is<math::ExpOp>() || rounded.is<math::Exp2Op>())
+      return fail("its weights are stored as bytes of f8: round them in the body of the product instead");
+  }
   if (!exponential.is<math::ExpOp>() && !exponential.is<math::Exp2Op>())
     return false;
   if (product.reduced.size() != 1)

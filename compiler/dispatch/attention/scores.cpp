@@ -96,9 +96,21 @@ bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product,
       anchorOf[loop.getPosition()] = anchor.getPosition();
     }
     const SmallVector<unsigned> keys = {found.keys};
-    const bool isPlain = areSame(anchorOf, form.rows, rows) && areSame(anchorOf, form.columns, keys);
-    const bool isTurned = areSame(anchorOf, form.columns, rows) && areSame(anchorOf, form.rows, keys);
-    if (!areSame(anchorOf, form.batch, product.batch) || (!isPlain && !isTurned))
+    // A dimension of the batch may be one of queries alone, or of keys: those of the other side are shared.
+    SmallVector<unsigned> ofBatch = llvm::to_vector(form.batch);
+    auto withoutBatch = [&](ArrayRef<unsigned> loops) {
+      SmallVector<unsigned> others;
+      for (unsigned loop : loops) {
+        auto anchor = anchorOf.find(loop);
+        const bool isOfBatch = anchor != anchorOf.end() && llvm::is_contained(product.batch, anchor->second);
+        (isOfBatch ? ofBatch : others).push_back(loop);
+      }
+      return others;
+    };
+    const SmallVector<unsigned> left = withoutBatch(form.rows), right = withoutBatch(form.columns);
+    const bool isPlain = areSame(anchorOf, left, rows) && areSame(anchorOf, right, keys);
+    const bool isTurned = areSame(anchorOf, right, rows) && areSame(anchorOf, left, keys);
+    if (!areSame(anchorOf, ofBatch, product.batch) || (!isPlain && !isTurned))
       return fail(
           "queries, keys and values do not share their dimensions: those of the batch must be in all three, those "
           "of the queries in neither keys nor values");

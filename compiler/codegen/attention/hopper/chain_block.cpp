@@ -97,7 +97,7 @@ void ChainBlock::asTeam(llvm::function_ref<void()> body) {
 /// Those that see most keys come first.
 AttentionTile ChainBlock::firstTile() {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
-  const bool isLower = hiding && !hiding->bounds.empty() &&
+  const bool isLower = hiding && !hiding->bounds.empty() && hiding->ranges.empty() &&
                        llvm::none_of(hiding->bounds, [](const KeyBound &bound) { return bound.isUpper; });
   return tileOf(kernel, k.block(), isLower);
 }

@@ -40,7 +40,7 @@ bool isCausal(const AttentionKernel &kernel) {
   if (!hiding)
     return false;
   const bool hasLower = llvm::any_of(hiding->bounds, [](const KeyBound &bound) { return !bound.isUpper; });
-  return !hasLower && !hiding->bounds.empty();
+  return !hasLower && !hiding->bounds.empty() && hiding->ranges.empty();
 }
 
 } // namespace
@@ -60,8 +60,7 @@ WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAtt
 
 bool WarpgroupBlock::mayPass() const {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
-  const bool differ = hiding && shape.rows() > shape.keys() &&
-                      llvm::any_of(hiding->bounds, [](const KeyBound &bound) { return bound.followsRows; });
+  const bool differ = hiding && shape.rows() > shape.keys() && hiding->followRows();
   const std::optional<int64_t> rows = kernel.shape.sizeOf(kernel.attention.output.rows);
   const bool mayLack = !rows || llvm::alignTo(uint64_t(*rows), kGroupRows) % shape.rows() != 0;
   return differ || mayLack;

@@ -21,12 +21,21 @@ int64_t timeOf(int64_t batch, int64_t length, int64_t rows, bool isMasked) {
   return hundredths * rows;
 }
 
+/// Whether of both tiles as much is known.
+bool followTheSame(const Hiding &one, const Hiding &other) {
+  return one.bounds.size() == other.bounds.size() && one.ranges.size() == other.ranges.size() &&
+         one.rowBounds.size() == other.rowBounds.size();
+}
+
 /// Whether a tile of three consumers fits the attention, and is worth it.
 bool takesThree(const GroupShape &shape, const Attention &attention) {
   constexpr uint32_t kTwo = 2 * WarpgroupAttentionShape::kGroupRows, kThree = 3 * WarpgroupAttentionShape::kGroupRows;
   const std::optional<Hiding> ofTwo = hidingOf(shape, attention, kTwo), ofThree = hidingOf(shape, attention, kThree);
   // Of heads that share their keys a tile may have rows of two, and which keys those see nobody knows.
-  if (!isPlain(shape, attention, kThree) || (ofTwo && (!ofThree || ofThree->bounds.size() != ofTwo->bounds.size())))
+  if (!isPlain(shape, attention, kThree) || (ofTwo && (!ofThree || !followTheSame(*ofThree, *ofTwo))))
+    return false;
+  // What ranges are compared with lies in memory, and takes registers.
+  if (ofThree && !ofThree->ranges.empty())
     return false;
   const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
                                length = shape.sizeOf(attention.output.rows);

@@ -115,6 +115,67 @@ TEST_F(HidingTest, KnowsThatThereAreOtherConditions) {
   EXPECT_EQ(hiding_->bounds.size(), 1u);
 }
 
+TEST_F(HidingTest, SeesChoicesInsideOfEachOther) {
+  read("%causal = arith.cmpi sge, %m, %n : index\n"
+       "%near = arith.cmpi sle, %m, %n : index\n"
+       "%inner = arith.select %near, %score, %hidden : f32\n"
+       "%logit = arith.select %causal, %inner, %hidden : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->isWhole && hiding_->weighsNothing);
+  EXPECT_EQ(hiding_->bounds.size(), 2u);
+  EXPECT_EQ(scaleOf(*attention_, hiding_), 1.0);
+  // What hides by another number is a part of what is shown.
+  read("%causal = arith.cmpi sge, %m, %n : index\n"
+       "%near = arith.cmpi sle, %m, %n : index\n"
+       "%inner = arith.select %near, %score, %large : f32\n"
+       "%logit = arith.select %causal, %inner, %hidden : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_EQ(hiding_->bounds.size(), 1u);
+  EXPECT_TRUE(hiding_->isWhole && hiding_->weighsNothing);
+  EXPECT_FALSE(scaleOf(*attention_, hiding_).has_value());
+}
+
+TEST_F(HidingTest, SeesRowsThatSeeNothing) {
+  read("%row = arith.cmpi slt, %m, %c3 : index\n"
+       "%causal = arith.cmpi sge, %m, %n : index\n"
+       "%seen = arith.andi %row, %causal : i1\n"
+       "%logit = arith.select %seen, %score, %hidden : f32");
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->isWhole && hiding_->followRows());
+  EXPECT_EQ(hiding_->rowBounds.size(), 1u);
+  EXPECT_EQ(hiding_->bounds.size(), 1u);
+}
+
+TEST_F(HidingTest, SeesRangesThatWereComputedBefore) {
+  const std::string range = "%at = arith.index_cast %length : i64 to index\n"
+                            "%inside0 = arith.cmpi sge, %n, LIMIT : index\n"
+                            "%inside1 = arith.cmpi slt, %n, %at : index\n"
+                            "%inside = arith.andi %inside0, %inside1 : i1\n"
+                            "%whole0 = arith.cmpi sge, %n, %c3 : index\n"
+                            "%whole1 = arith.cmpi slt, %n, %at : index\n"
+                            "%whole = arith.andi %whole0, %whole1 : i1\n"
+                            "%odd = arith.remui %n, %c3 : index\n"
+                            "%own = arith.cmpi eq, %odd, %c3 : index\n"
+                            "%either = arith.ori %own, %whole : i1\n"
+                            "%seen = arith.andi %inside, %either {tenon.key_range} : i1\n"
+                            "%logit = arith.select %seen, %score, %hidden : f32";
+  auto with = [&](const std::string &limit) {
+    std::string text = range;
+    return text.replace(text.find("LIMIT"), 5, limit);
+  };
+  read(with("%c3"));
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->isWhole && hiding_->weighsNothing);
+  EXPECT_EQ(hiding_->ranges.size(), 1u);
+  EXPECT_TRUE(hiding_->bounds.empty());
+  // A limit that is another for each row says nothing of a tile.
+  read(with("%m"));
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_FALSE(hiding_->isWhole);
+  EXPECT_TRUE(hiding_->ranges.empty());
+  EXPECT_EQ(hiding_->always.size(), 2u);
+}
+
 TEST_F(HidingTest, RowsOfSeveralDimensionsFollowATileThatBeginsWithThem) {
   const std::string causal = "%seen = arith.cmpi sge, %m, %n : index\n"
                              "%logit = arith.select %seen, %score, %hidden : f32";

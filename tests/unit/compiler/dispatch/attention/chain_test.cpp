@@ -89,8 +89,9 @@ TEST_F(ChainTest, SeesEachProductThatReadsWeights) {
 
 TEST_F(ChainTest, HasAKernelForEach) {
   const auto found = chains("256", "320");
+  KeyRanges ranges;
   for (auto [number, match] : llvm::enumerate(found))
-    buildChain(match, int64_t(number));
+    buildChain(match, int64_t(number), ranges);
   eraseDeadOperations(function_);
   ASSERT_TRUE(mlir::succeeded(mlir::verify(function_))) << messages_;
   const GroupedBlock grouped = formGroups(function_.front());

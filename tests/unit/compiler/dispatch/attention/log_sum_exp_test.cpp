@@ -36,8 +36,9 @@ protected:
   std::optional<AttentionMatch> matchLogarithm(const std::string &body, const std::string &result) {
     return match(trainingText(logarithmText(body, result), "%o, %lse", "tensor<2x256x64xf32>, tensor<2x256xf32>"));
   }
+  KeyRanges ranges_;
   GroupedBlock groups(const AttentionMatch &match) {
-    buildAttention(match);
+    buildAttention(match, ranges_);
     eraseDeadOperations(function_);
     EXPECT_TRUE(mlir::succeeded(mlir::verify(function_))) << messages_;
     return formGroups(function_.front());
@@ -101,7 +102,7 @@ TEST_F(LogSumExpTest, OtherNumbersOfARowAreStored) {
 TEST_F(LogSumExpTest, OpensIntoReductions) {
   const auto found = matchLogarithm(kLogarithm, "%r");
   ASSERT_TRUE(found) << reason_;
-  buildAttention(*found);
+  buildAttention(*found, ranges_);
   eraseDeadOperations(function_);
   for (auto op : llvm::to_vector(function_.front().getOps<mlir::linalg::GenericOp>()))
     if (op->hasAttr(kLogSumExp))

@@ -56,6 +56,7 @@ struct Change {
 
 class MatchAttentionTest : public KernelTextTest {
 protected:
+  KeyRanges ranges_;
   std::optional<AttentionMatch> match(std::vector<Change> changes) {
     changes.insert(changes.end(), {{"LOW", "0xFF800000"},
                                    {"MAX_OF", "%l"},
@@ -117,7 +118,7 @@ TEST_F(MatchAttentionTest, HiddenQueriesAreZeroWhereBothAreGuarded) {
   auto found = match({kGuardedMaximum, kGuardedSum, {"GOOD", "1.0"}});
   ASSERT_TRUE(found.has_value()) << reason_;
   EXPECT_TRUE(found->hiddenIsZero);
-  buildAttention(*found);
+  buildAttention(*found, ranges_);
   eraseDeadOperations(function_);
   for (auto softmax : function_.getOps<mlir::linalg::SoftmaxOp>())
     EXPECT_TRUE(softmax->hasAttr(kHiddenIsZero));
@@ -142,7 +143,7 @@ TEST_F(MatchAttentionTest, SeesPowersOfTwo) {
   ASSERT_TRUE(found.has_value()) << reason_;
   EXPECT_DOUBLE_EQ(found->factor, M_LN2);
   // What the program multiplies by and what makes the power one of e are one constant.
-  buildAttention(*found);
+  buildAttention(*found, ranges_);
   eraseDeadOperations(function_);
   auto softmaxes = llvm::to_vector(function_.getOps<mlir::linalg::SoftmaxOp>());
   ASSERT_EQ(softmaxes.size(), 1u);
@@ -171,7 +172,7 @@ TEST_F(MatchAttentionTest, BuildsOneForm) {
   for (const std::vector<Change> &changes : {std::vector<Change>{}, {{"WEIGHTS", "%e"}, {"RESULT", "%behind"}}}) {
     auto found = match(changes);
     ASSERT_TRUE(found.has_value()) << reason_;
-    buildAttention(*found);
+    buildAttention(*found, ranges_);
     eraseDeadOperations(function_);
     ASSERT_TRUE(mlir::succeeded(prepareFunction(function_)));
     eraseDeadOperations(function_);

@@ -78,8 +78,9 @@ protected:
     generalizeOperations(function_);
     eraseDeadOperations(function_);
     int64_t number = 0;
+    KeyRanges ranges;
     for (const AttentionMatch &match : chainsOf(function_.front()))
-      buildChain(match, number++);
+      buildChain(match, number++, ranges);
     EXPECT_EQ(number, 2);
     eraseDeadOperations(function_);
     joinTwins(function_);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Gradients of keys and values that several heads share:
+//
+//   by_k[b, h, n, d] = sum over g and m of by_scores[b, h, g, m, n] * q[b, h, g, m, d]
+//
+// A chain (chain.h) sums over one dimension. So each head has its own sum, and heads are added up behind it, in order:
+//
+//   part[g, b, h, n, d] = sum over m of by_scores[b, h, g, m, n] * q[b, h, g, m, d]      f32
+//   by_k[b, h, n, d]    = sum over g of part[g, b, h, n, d]
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tenon::compiler::dispatch {
+
+/// Whether there is a product that sums over two dimensions.
+bool hasSharedHeads(mlir::func::FuncOp function);
+/// Takes such products apart, where what is left is the last product of a chain.
+void splitSharedHeads(mlir::func::FuncOp function);
+
+} // namespace tenon::compiler::dispatch

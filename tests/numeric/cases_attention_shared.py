@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Gradients of attention whose heads share keys and values in groups: those by keys and by values sum over the heads of a group.
+Also products whose keys all heads share, and whose values they do not."""
+import itertools
+
+import numpy as np
+
+import bounded
+import elements
+from cases import Case, Raw, argument, generator
+from cases_attention import Writer
+from cases_attention_gradients import by_operands, hidden
+from elements import EPS
+from program import Program
+
+# Queries, keys, scores; values and gradients lie as keys and queries do. g: heads that share their keys.
+LAYOUTS = {"bhgmd": ("bhgmd", "bhnd", "bhgmn"), "bmhgd": ("bmhgd", "bnhd", "bhgmn"), "hgmd": ("hgmd", "hnd", "hgmn")}
+
+
+class Shared(Writer):
+    def __init__(self, f, layout, operand, mask, size):
+        super().__init__(f, "bmd", operand, "multiplied", "steps", mask, size)
+        self.of_q, self.of_k, scores = LAYOUTS[layout]
+        self.specs = (self.of_q, self.of_k, self.of_k, scores, self.of_q)
+        self.size = size | {"e": size["d"]}
+
+    def rounded(self, x, spec):
+        if self.operand == self.kind:
+            return x
+        return self.each(spec, lambda e: self.f.op("arith.truncf", self.kind, e, to=self.operand), (x, spec), kind=self.operand)
+
+    def write_backward(self, q, k, v, o, given, lse):
+        f, kind, (of_q, of_k, _, s, _) = self.f, self.kind, self.specs
+        row = s.replace("n", "")
+        of_v, of_o = of_k.replace("d", "e"), of_q.replace("d", "e")
+        logits = self.logits(self.product(q, k, of_q, of_k, s), None)
+        weights = self.each(s, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, y)), (logits, s), (lse, row))
+        loops = row + "e"
+        sums = f.generic([(t, [loops.index(c) for c in of_o]) for t in (o, given)], [(f.fill(kind, self.shape(row), 0.0), range(len(row)))], "p" * len(row) + "r",
+                         lambda x, y, t: f.op("arith.addf", kind, t, f.op("arith.mulf", kind, *(f.convert(e, given.kind, kind) for e in (x, y)))))[0]
+        by_weights = self.product(given, v, of_o, of_v, s)
+
+        def by_score(p, dp, each):
+            return f.op("arith.mulf", kind, f.op("arith.mulf", kind, p, f.op("arith.subf", kind, dp, each)), f.constant(kind, self.factor))
+
+        by_scores = self.rounded(self.each(s, by_score, (weights, s), (by_weights, s), (sums, row)), s)
+        return [self.rounded(made, spec) for made, spec in (
+            (self.product(by_scores, k, s, of_k, of_q), of_q), (self.product(by_scores, q, s, of_q, of_k), of_k),
+            (self.product(self.rounded(weights, s), given, s, of_o, of_v), of_v))]
+
+
+def backward(layout, operand, mask, size, dynamic):
+    of_q, of_k, s = LAYOUTS[layout]
+    size = dict(zip("bhgmnd", size))
+    random = generator("attention of shared heads backward", layout, operand, mask, size)
+    q, given, k, v = (elements.rounded(operand, random.uniform(-2, 2, [size[c] for c in spec])) for spec in (of_q, of_q, of_k, of_k))
+    batch = [size[c] for c in s[:-2]]
+
+    def flat(x, spec):
+        """[all heads, length, depth] in float64, keys repeated for each of a group."""
+        order = s[:-2] + ("m" if "m" in spec else "n") + "d"
+        wide = np.einsum(f"{spec}->{''.join(c for c in order if c in spec)}", np.asarray(x, np.float64))
+        if "g" not in spec:
+            wide = np.repeat(np.expand_dims(wide, len(batch) - 1), size["g"], axis=len(batch) - 1)
+        return wide.reshape(-1, *wide.shape[-2:])
+
+    def back(x, spec):
+        order = s[:-2] + ("m" if "m" in spec else "n") + "d"
+        wide = x.reshape(*batch, *x.shape[-2:])
+        return np.einsum(f"{order}->{spec}", wide)
+
+    wide = [flat(x, spec) for x, spec in ((q, of_q), (k, of_k), (v, of_k), (given, of_q))]
+    scores = np.where(hidden(mask, size["m"], size["n"]), -np.inf, np.einsum("bmd,bnd->bmn", *wide[:2]) * size["d"] ** -0.5)
+    largest = scores.max(-1, keepdims=True)
+    lse = largest + np.log(np.exp(scores - largest).sum(-1, keepdims=True))
+    o = elements.rounded(operand, back(np.einsum("bmn,bne->bme", np.exp(scores - lse), wide[2]), of_q))
+    kept = "f64" if operand == "f64" else "f32"
+    arguments = [argument(operand, x, dynamic) for x in (q, k, v, o, given)]
+    arguments.append(argument(kept, elements.rounded(kept, lse[..., 0].reshape(*batch, -1)), dynamic))
+
+    def write(f, *arrays):
+        return Shared(f, layout, operand, mask, size).write_backward(*arrays)
+
+    def evaluate(*values):
+        q, k, v, o, given = (flat(x.v, spec) for x, spec in zip(values, (of_q, of_k, of_k, of_q, of_q)))
+        lse = np.asarray(values[5].v).reshape(len(q), -1, 1)
+        eps, narrow = EPS[kept], EPS[operand]
+        gap = ((q.shape[-1] + 12) * eps * np.einsum("bmd,bnd->bmn", np.abs(q), np.abs(k)) * q.shape[-1] ** -0.5).max(-1, keepdims=True)
+        inexact = 4 * gap + 32 * eps * (1 + np.abs(lse)) + 2 * narrow
+        made = by_operands(operand, hidden(mask, q.shape[1], k.shape[1]), q, k, v, given, lse, (given * o).sum(-1, keepdims=True), np.abs(given * o).sum(-1, keepdims=True), inexact)
+        return [bounded.finish(operand, back(value, spec), back(bound, spec), 4.0) for (value, bound), spec in zip(made, (of_q, of_k, of_k))]
+
+    program = Program([*arguments, Raw([(i, 0) for i in range(6)], write, evaluate)], [(6, number) for number in range(3)])
+    return Case(f"attention backward of shared heads {layout}, {mask}", operand, program)
+
+
+def cases(sizes):
+    whole = len(sizes) > 1
+    shapes = ((1, 2, 2, 130, 200, 32), (2, 8, 2, 256, 256, 64), (1, 2, 3, 257, 300, 64), (1, 8, 4, 200, 390, 128), (2, 1, 2, 300, 385, 40))
+    for number, (layout, mask, size) in enumerate(itertools.product(LAYOUTS, ("none", "causal", "window"), shapes)):
+        if whole or number % 8 == 1:
+            if layout == "hgmd":
+                size = (1, *size[1:])
+            yield backward(layout, ("bf16", "f16")[number % 2], mask, size, number % 4 == 2 and size[3] != 256)
+    for operand in ("f32", "f64"):
+        if whole or operand == "f32":
+            yield backward("bhgmd", operand, "causal", (1, 2, 2, 70, 290, 16), True)
