@@ -4,6 +4,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/analysis/grouped.h"
+#include "compiler/dispatch/analysis/grouped_filters.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
 #include "compiler/dispatch/products/channels_last.h"
@@ -37,8 +38,8 @@ bool hasOwnKernel(linalg::LinalgOp op) {
 
 /// Whether a kernel of its own reads the operands, in any order.
 bool isOfSmallGroups(const Convolution &convolution) {
-  const std::optional<Contraction> product = contractionOf(convolution.op);
-  return product && GroupedWindows::of(*product);
+  const std::optional<Contraction> product = contractionOf(convolution.op), sum = productOf(convolution.op);
+  return (product && GroupedWindows::of(*product)) || (sum && GroupedFilters::of(*sum));
 }
 
 void align(Convolution convolution) {

@@ -72,6 +72,20 @@ SHAPES = (
 )
 
 
+# Channels for themselves, so many of them that a thread slides down a tile of results; channels last, and first.
+EACH = (
+    Groups(20, (5, 3), 2048, 1, 1, (5, 5), before=2, order=("npg", "wg")),
+    Groups(20, (9, 5), 2048, 1, 1, (5, 5), stride=2, before=2, order=("npg", "wg")),
+    Groups(20, (9, 3), 2048, 1, 1, (7, 3), before=1, order=("npg", "wg")),
+    Groups(20, (9, 3), 2048, 1, 1, (5, 3), dilation=2, before=2, order=("npg", "wg")),
+    Groups(10, (3, 8), 2048, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(7, (13, 12), 2048, 1, 1, (3, 3), stride=2, before=1, order=("ngp", "gw")),
+    Groups(5, (9, 7), 1200, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(6, (8, 14), 1000, 1, 1, (3, 5), dilation=2, before=3, order=("ngp", "gw")),
+    Groups(4, (5, 12), 2048, 1, 1, (3, 3), order=("ngp", "gw")),
+)
+
+
 def convolve(f, shape, operand, result, image, filters):
     rank = len(shape.image)
     if shape.before or shape.behind:
@@ -79,12 +93,14 @@ def convolve(f, shape, operand, result, image, filters):
         image = f.pad(image, *([size * (letter == "p") for letter in shape.order[0] for size in ([low] * rank if letter == "p" else [0])]
                                for low in (shape.before, behind)), 0)
     places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
-    loops = [each for letter in shape.result_order for each in (places if letter == "p" else [letter])] + windows + ["c"]
+    over = [each for letter in shape.result_order for each in (places if letter == "p" else [letter])]
+    summed = windows + ["c"] * ("c" in shape.order[0])
+    loops = over + summed
     letters = {letter: [letter] for letter in "ngcf"}
     read = shape.arranged(shape.order[0], **letters, p=[f"{y} * {shape.stride} + {w} * {shape.dilation}" for y, w in zip(places, windows)])
     maps = [map_text(read, loops), map_text(shape.arranged(shape.order[1], **letters, w=windows), loops),
             map_text(shape.arranged(shape.result_order, **letters, p=places), loops)]
-    kinds = ", ".join(['"parallel"'] * (rank + 3) + ['"reduction"'] * (rank + 1))
+    kinds = ", ".join(['"parallel"'] * len(over) + ['"reduction"'] * len(summed))
     sizes = shape.arranged(shape.result_order, p=shape.out)
     return text(f, result, sizes,
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
@@ -101,6 +117,19 @@ BY_FILTERS = (
     Groups(3, (21, 17), 13, 1, 1, (5, 5), stride=2, before=2, order=("npg", "wg")),
     Groups(2, (26, 25), 6, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
     Groups(2, (200,), 8, 1, 1, (7,), dilation=2, before=3, order=("npg", "wg")),
+    # Powers of two: tensor cores sum over places. Lines of several groups, groups of several fragments, the last line not full.
+    Groups(2, (14, 14), 32, 4, 4, (3, 3), before=1),
+    Groups(3, (13, 17), 8, 8, 8, (3, 3), before=1),
+    Groups(2, (14, 14), 8, 16, 16, (3, 3), stride=2, before=1),
+    Groups(5, (7, 7), 3, 32, 32, (3, 3), before=1),
+    Groups(2, (9, 10), 6, 4, 16, (3, 3), dilation=2, before=2, order=FIRST),
+    Groups(1, (11, 12), 5, 32, 8, (3, 2), before=1, order=("npgc", "gwcf")),
+    Groups(2, (19, 6), 3, 8, 64, (5, 5), stride=2, before=2),
+    Groups(2, (6, 30), 7, 16, 4, (1, 3), stride=3, order=FIRST),
+    Groups(3, (67,), 2, 4, 32, (5,), before=1),
+    Groups(1, (5, 6, 7), 4, 8, 8, (3, 1, 3), before=1),
+    Groups(16, (12, 12), 2, 16, 32, (3, 3), before=1, order=FIRST),
+    Groups(2, (8, 9), 5, 8, 4, (3, 3), before=1, order=("gpnc", "gfwc")),
 )
 
 
@@ -150,6 +179,10 @@ def arrange(array, order, wanted, rank):
 
 def convolved(shape, image, filters):
     rank = len(shape.image)
+    if "c" not in shape.order[0]:  # each channel for itself
+        whole = Groups(**{**shape.__dict__, "order": LAST})
+        found = convolved(whole, arrange(image, shape.order[0], "npg", rank)[..., None], arrange(filters, shape.order[1], "gw", rank)[:, None, ..., None])
+        return type(found)(found.kind, *(arrange(each[..., 0], "npg", shape.order[0], rank) for each in (found.v, found.e)))
     image, filters = arrange(image, shape.order[0], "npgc", rank), arrange(filters, shape.order[1], "wgcf", rank)
     behind = shape.before if shape.behind is None else shape.behind
     image = np.pad(image, [(0, 0), *[(shape.before, behind)] * rank, (0, 0), (0, 0)])
@@ -185,14 +218,26 @@ def cases(sizes):
     whole = len(sizes) > 1
     for kind, (operand, result) in enumerate(KINDS):
         for number, shape in enumerate(BY_FILTERS):
-            if not whole and number % len(KINDS) != kind:
+            if not whole and number % len(KINDS) != kind and (kind == 2 or number < 7 or number % 2 != kind):
                 continue
             random = generator("groups by filters", operand, number)
             image, given = (argument(operand, elements.draw(random, operand, extents, -2, 2))
                             for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.result_order, p=shape.out)))
+            if number in (8, 9) and kind < 2:
+                # Of a group's neighbours, and of places behind the last, nothing is met.
+                image.data[1, 5, 6, 3, 1] = image.data[1, -1, -1, 2, 0] = np.inf
             yield Case("convolution in groups, by filters", operand if operand == result else f"{operand} to {result}", one(
                 [image, given], lambda f, a, b, shape=shape, operand=operand: by_filters(f, shape, operand, a, b),
                 lambda a, b, shape=shape: summed_by_filters(shape, a.v, b.v)))
+        for number, shape in enumerate(EACH):
+            if not whole and number % len(KINDS) != kind:
+                continue
+            random = generator("channels for themselves", operand, number)
+            image, filters = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                              for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.order[1])))
+            yield Case("convolution of each channel", operand if operand == result else f"{operand} to {result}", one(
+                [image, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b),
+                lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
         for number, shape in enumerate(SHAPES):
             if not whole and number % len(KINDS) != kind and not (kind == 0 and number < 6):
                 continue

@@ -5,6 +5,7 @@
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/codegen/strategies/products/grouped.h"
+#include "compiler/codegen/strategies/products/grouped_filters.h"
 #include "compiler/codegen/strategies/products/skinny.h"
 #include "compiler/codegen/strategies/rows/rows.h"
 #include "compiler/codegen/strategies/transpose.h"
@@ -18,14 +19,15 @@ ArrayRef<const Strategy *> strategies() {
   static const AttentionStrategy attention;
   static const Skinny skinny;
   static const Grouped grouped;
+  static const GroupedFiltersStrategy groupedFilters;
   static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;
-  static const Strategy *const all[] = {&attention,   &skinny,  &grouped, &contraction, &transpose,
-                                        &elementwise, &columns, &rows,    &windows};
+  static const Strategy *const all[] = {&attention, &skinny,      &grouped, &groupedFilters, &contraction,
+                                        &transpose, &elementwise, &columns, &rows,           &windows};
   return all;
 }
 

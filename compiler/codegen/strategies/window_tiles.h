@@ -13,18 +13,25 @@ inline constexpr uint32_t kMostAccumulators = 32;
 // Of windows of so many elements reading is all that matters, and vectors are as wide as what is read.
 inline constexpr int64_t kLongWindow = 64;
 
+// Lines of a tile whose windows are all read before anything is computed.
+inline constexpr int64_t kMostLinesAtOnce = 4, kMostSlidingLines = 16;
+
 // A tile of results: lines along the axis before that, runs along the axis before the last.
 struct WindowTile {
   int64_t lines = 1, run = 1;
   uint32_t width = 1; // lanes of each result
 
   int64_t size() const { return lines * run; }
+  /// Whether windows slide down the lines: each row of the image is read once, and is part of all windows that it lies
+  /// in (windows.cpp).
+  bool slides() const { return lines > kMostLinesAtOnce; }
 };
 
 /// How a tensor is read through windows along an axis: how far the next result's window is away, and how long it is;
 /// nothing where there is none.
 struct WindowAlong {
   int64_t step = 1, length = 1, apart = 1;
+  unsigned axis = 0; // of the space: the window's
   /// Places that windows of so many results meet, counting each once.
   int64_t placesOf(int64_t results) const {
     llvm::SmallDenseSet<int64_t> places;

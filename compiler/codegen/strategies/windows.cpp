@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/windows.h"
 
-#include "compiler/codegen/strategies/window_tiles.h"
+#include "compiler/codegen/strategies/window_rows.h"
 
 using namespace mlir;
 
@@ -11,13 +11,18 @@ namespace {
 constexpr uint32_t kThreads = 256;
 // Long windows, such as all places of an image, are walked row by row: rows of so many elements, and so many of them.
 constexpr int64_t kLeastOfRow = 7, kLeastRows = 4;
+// Places of them that a tile's results take at once.
+constexpr int64_t kInFlightOfTile = 4;
 
 class WindowsWriter {
 public:
   explicit WindowsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")),
         tile_({sideOf(w, "lines", 3), sideOf(w, "run", 2), width_}), parallel_(w.shape.parallel),
-        sums_(phasesOf(w.kernel, w.shape.group).front()) {}
+        sums_(phasesOf(w.kernel, w.shape.group).front()) {
+    if (tile_.run > 1 && slidesDownColumns(w.kernel, w.shape, sums_.size()))
+      rows_ = ImageRows::of(w.kernel, w.shape);
+  }
 
   void run();
 
@@ -35,8 +40,10 @@ private:
   void writeFrom(Value number, unsigned width);
   Values walk();
   Values accumulate(Value first, int64_t count, ValueRange accumulators);
-  void finishHere(Values &totals);
-  void store(Values totals);
+  void slide(unsigned axis, int64_t lines);
+  Values contributionsOf(int64_t result, int64_t inWindow, int64_t inRow);
+  void finishHere(MutableArrayRef<Value> totals);
+  void store(MutableArrayRef<Value> totals, size_t first, size_t count);
   void store(const Point &result, const Value *total);
 
   Writer &w_;
@@ -49,6 +56,9 @@ private:
   unsigned lanes_ = 1;
   SmallVector<Point> results_;     // positions on the parallel axes
   Value firstAlong_, firstAcross_; // of those that this tile stores
+  std::optional<ImageRows> rows_;  // of an image whose channels come first, where windows slide down columns
+  Values elements_;                // of one of them
+  int64_t place_ = 0;              // of the window, along it
   Value row_;                      // of a long window, whose elements are numbered along the last axis; null: all are
 };
 
@@ -100,6 +110,8 @@ void WindowsWriter::placeResults(Value number) {
 
 void WindowsWriter::run() {
   w_.space.vectorAxis = parallel_ == 0 ? 0 : parallel_ - 1;
+  if (rows_ && !rows_->border)
+    bodies_.stage(*rows_->op, rows_->image, [&](const Point &) { return rows_->at(elements_, place_, lanes_); });
   Value results = numbers();
   Value first = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
   // Neighbouring threads have neighbouring results.
@@ -116,7 +128,10 @@ void WindowsWriter::run() {
     Value result = k_.add(first, k_.mul(k_.thread(), k_.number(width_)));
     k_.when(k_.less(result, results), [&] { writeFrom(result, width_); });
   };
-  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), wide, apart);
+  Value isAligned = bodies_.isAligned(width_, /*needsWhole=*/true);
+  if (rows_)
+    isAligned = k_.both(isAligned, bodies_.isAligned(rows_->image, ImageRows::kWordBytes));
+  k_.branch(isAligned, wide, apart);
 }
 
 void WindowsWriter::writeFrom(Value number, unsigned width) {
@@ -124,7 +139,12 @@ void WindowsWriter::writeFrom(Value number, unsigned width) {
   lanes_ = width;
   bodies_.setWidth(width);
   placeResults(number);
-  store(walk());
+  if (rows_)
+    return slide(parallel_ - 2, tile_.run);
+  if (tile_.slides() && GroupShape::sizeOf(w_.shape.reducedAxes()).value_or(kLongWindow) < kLongWindow)
+    return slide(parallel_ - 3, tile_.lines);
+  Values totals = walk();
+  store(totals, 0, results_.size());
 }
 
 WindowsWriter::Values WindowsWriter::accumulate(Value first, int64_t count, ValueRange accumulators) {
@@ -168,7 +188,7 @@ WindowsWriter::Values WindowsWriter::walk() {
   const std::optional<int64_t> known = GroupShape::sizeOf(w_.shape.reducedAxes());
   if (known && *known <= kInFlight)
     return accumulate(k_.number(0), *known, accumulators);
-  if (known && !isOne()) {
+  if (known && !isOne() && *known < kLongWindow) {
     // Row by row of the window, or so: registers do not hold all of it.
     const int64_t row = std::min(*w_.shape.reducedAxes().back().size, kInFlight);
     for (int64_t first = 0; first < *known; first += row)
@@ -176,27 +196,86 @@ WindowsWriter::Values WindowsWriter::walk() {
     return accumulators;
   }
   const int64_t inRow = known ? *w_.shape.reducedAxes().back().size : 0;
-  if (known && w_.shape.reducedAxes().size() > 1 && inRow >= kLeastOfRow && *known / inRow >= kLeastRows) {
+  const int64_t atOnce = isOne() ? kInFlight : kInFlightOfTile;
+  if (known && w_.shape.reducedAxes().size() > 1 && inRow >= (isOne() ? kLeastOfRow : 1) &&
+      *known / inRow >= (isOne() ? kLeastRows : 1)) {
     // Where an element lies is what its row's place and its own number make, without a division.
     accumulators =
         k_.loop(k_.number(0), k_.number(*known / inRow), k_.number(1), accumulators, [&](Value row, ValueRange values) {
           row_ = row;
-          const int64_t whole = inRow / kInFlight * kInFlight;
+          const int64_t whole = inRow / atOnce * atOnce;
           Values next = llvm::to_vector(values);
           if (whole != 0)
-            next = k_.loop(k_.number(0), k_.number(whole), k_.number(kInFlight), next,
-                           [&](Value first, ValueRange carried) { return accumulate(first, kInFlight, carried); });
+            next = k_.loop(k_.number(0), k_.number(whole), k_.number(atOnce), next,
+                           [&](Value first, ValueRange carried) { return accumulate(first, atOnce, carried); });
           return whole == inRow ? next : accumulate(k_.number(whole), inRow - whole, next);
         });
     row_ = Value();
     return accumulators;
   }
   Value elements = w_.space.size(parallel_, w_.shape.axes.size());
-  Value whole = k_.mul(k_.div(elements, k_.number(kInFlight)), k_.number(kInFlight));
-  accumulators = k_.loop(k_.number(0), whole, k_.number(kInFlight), accumulators,
-                         [&](Value first, ValueRange values) { return accumulate(first, kInFlight, values); });
+  Value whole = k_.mul(k_.div(elements, k_.number(atOnce)), k_.number(atOnce));
+  accumulators = k_.loop(k_.number(0), whole, k_.number(atOnce), accumulators,
+                         [&](Value first, ValueRange values) { return accumulate(first, atOnce, values); });
   return k_.loop(whole, elements, k_.number(1), accumulators,
                  [&](Value first, ValueRange values) { return accumulate(first, 1, values); });
+}
+
+/// What a row of a result's window adds to its sums: lane after lane of each sum, place after place.
+WindowsWriter::Values WindowsWriter::contributionsOf(int64_t result, int64_t inWindow, int64_t inRow) {
+  Values values;
+  for (int64_t i = 0; i < inRow; ++i) {
+    Point point = results_[result];
+    point.index[parallel_] = k_.number(inWindow);
+    w_.space.place(point, parallel_ + 1, w_.shape.axes.size(), k_.number(i));
+    point.id = w_.space.newId();
+    place_ = i;
+    if (rows_ && rows_->border)
+      bodies_.assumeLanes(rows_->border, rows_->at(elements_, i, lanes_));
+    for (const RowSum &sum : sums_)
+      for (unsigned lane = 0; lane < lanes_; ++lane)
+        values.push_back(bodies_.contribution(sum, point, lane));
+    bodies_.assumeNothing();
+  }
+  return values;
+}
+
+/// Row by row of what the windows of some lines meet: a row is read once, and combined with the sums of all lines whose
+/// windows it lies in. A line is stored when its window's last row has been.
+void WindowsWriter::slide(unsigned axis, int64_t lines) {
+  const WindowAlong down = *windowAlong(w_.kernel, w_.shape, axis);
+  const int64_t inRow = *GroupShape::sizeOf(w_.shape.reducedAxes()) / down.length, across = tile_.size() / lines;
+  const size_t each = sums_.size() * lanes_; // of a result
+  Values totals;
+  for (int64_t result = 0; result < tile_.size(); ++result)
+    for (const RowSum &sum : sums_)
+      totals.append(lanes_, bodies_.begin(sum));
+  for (int64_t row = 0; row <= (lines - 1) * down.step + (down.length - 1) * down.apart; ++row) {
+    Bodies::Scope scope(bodies_);
+    SmallVector<std::pair<int64_t, Values>> contributed; // result, what it gets
+    std::optional<int64_t> done;                         // the line
+    for (int64_t line = 0; line < lines; ++line) {
+      const int64_t behind = row - line * down.step, inWindow = behind / down.apart;
+      if (behind < 0 || behind % down.apart != 0 || inWindow >= down.length)
+        continue;
+      if (inWindow == down.length - 1)
+        done = line;
+      if (rows_ && contributed.empty()) {
+        Point point = results_[line];
+        point.index[parallel_] = k_.number(inWindow);
+        elements_ = rows_->read(k_, w_.space, bodies_, point, lanes_);
+      }
+      for (int64_t result = line * across; result < (line + 1) * across; ++result)
+        contributed.push_back({result, contributionsOf(result, inWindow, inRow)});
+    }
+    for (const auto &[result, values] : contributed)
+      for (auto [i, value] : llvm::enumerate(values)) {
+        Value &total = totals[result * each + i % each];
+        total = combine(k_, sums_[i % each / lanes_].sum, total, value);
+      }
+    if (done)
+      store(MutableArrayRef<Value>(totals).slice(*done * across * each, across * each), *done * across, across);
+  }
 }
 
 void WindowsWriter::store(const Point &result, const Value *total) {
@@ -214,7 +293,7 @@ void WindowsWriter::store(const Point &result, const Value *total) {
 
 /// The totals, computed here: else each would be where it is stored, under a condition, and what it is computed from
 /// would wait for that in registers.
-void WindowsWriter::finishHere(Values &totals) {
+void WindowsWriter::finishHere(MutableArrayRef<Value> totals) {
   for (Value &total : totals) {
     const unsigned bits = total.getType().getIntOrFloatBitWidth();
     if (bits != 32 && bits != 64)
@@ -228,12 +307,13 @@ void WindowsWriter::finishHere(Values &totals) {
   }
 }
 
-void WindowsWriter::store(Values totals) {
+/// Results from `first` on.
+void WindowsWriter::store(MutableArrayRef<Value> totals, size_t first, size_t count) {
   auto isWhole = [&](unsigned axis, int64_t side) { return side == 1 || *w_.shape.axes[axis].size % side == 0; };
   if (!isOne() && (!isWhole(parallel_ - 2, tile_.run) || !isWhole(parallel_ - 3, tile_.lines)))
     finishHere(totals);
-  const size_t each = totals.size() / results_.size();
-  for (auto [number, result] : llvm::enumerate(results_)) {
+  const size_t each = totals.size() / count;
+  for (auto [number, result] : llvm::enumerate(MutableArrayRef<Point>(results_).slice(first, count))) {
     auto storeOne = [&, i = number, at = &result] { store(*at, totals.begin() + i * each); };
     Value isNew;
     auto compare = [&, at = &result](unsigned axis, int64_t side, Value first) {
@@ -273,7 +353,8 @@ std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape
       width = read;
   while (width > 1 && width * sums > kMostAccumulators)
     width /= 2;
-  const WindowTile tile = tileFor(kernel, shape, width, sums);
+  const std::optional<WindowTile> ofRows = isAcross ? tileOfRows(kernel, shape, sums) : std::nullopt;
+  const WindowTile tile = ofRows ? *ofRows : tileFor(kernel, shape, width, sums);
   SmallVector<Extent> extents = extentsOf(shape.parallelAxes());
   if (tile.size() > 1)
     extents = {Extent{tilesOf(shape, tile), Value()}};
@@ -286,8 +367,8 @@ std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape
 bool Windows::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kThreads;
-  return choice == "lines" ? value == 1 || value == 2 || value == 4
-                           : choice != "run" || value == 1 || value == 2 || value == 4 || value == 8;
+  return choice == "lines" ? value >= 1 && value <= kMostSlidingLines
+                           : choice != "run" || (value >= 1 && value <= kMostSlidingLines);
 }
 
 void Windows::write(Writer &writer) const {

@@ -29,7 +29,8 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
     const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&
-                          choice != "warpgroup_rows" && choice != "warpgroup_columns";
+                          choice != "lines" && choice != "run" && choice != "warpgroup_rows" &&
+                          choice != "warpgroup_columns";
     if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
       return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "
                                   << (isHalved ? "a power of two" : "a number") << " up to 1024, for example " << value;

@@ -7,6 +7,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/analysis/grouped.h"
+#include "compiler/dispatch/analysis/grouped_filters.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/prepare/inline_reads.h"
 #include "compiler/dispatch/prepare/split_operands.h"
@@ -113,7 +114,7 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   if (!border || map.isProjectedPermutation())
     return false;
   // Many groups at once: patches of the image are brought to shared memory, whatever they lie like.
-  if (GroupedWindows::of(*product))
+  if (GroupedWindows::of(*product) || GroupedFilters::of(*product))
     return true;
   if (!channel || !mayRoundForTensorCores(*product))
     return false;

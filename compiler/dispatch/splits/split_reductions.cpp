@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolution.h"
 #include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/grouped_filters.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
@@ -187,39 +188,82 @@ bool isOfFilters(linalg::GenericOp op, const Contraction &product) {
   return llvm::any_of(readsOf(op, product), [&](AffineMap map) { return sumsOverPlaces(op, map); });
 }
 
-/// Sums over the places of images that no product computes, such as the gradient by filters of a convolution of each
-/// channel for itself: a thread has a few results, of which there are so few that parts are made of images, and of
-/// rows, until there are enough.
-/// @return whether it is such
-bool splitWindowsOverPlaces(linalg::GenericOp op) {
-  constexpr int64_t kEnoughResults = 1 << 19, kLeastOfPart = 64;
+/// Makes parts of images, and then of rows, until what is computed at once is enough.
+/// @param units of it where the sum is whole @param least reduced elements of a part
+void splitPlaces(linalg::GenericOp op, Contraction product, int64_t units, int64_t enough, int64_t least) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
-  if (!op.hasPureTensorSemantics() || !product || llvm::is_contained(sizes, ShapedType::kDynamic) ||
-      llvm::is_contained(sizes, 0) || !readsWindows(op) || !isOfFilters(op, *product))
-    return false;
-  int64_t results = 1, reduced = 1;
-  for (auto [size, type] : llvm::zip_equal(sizes, op.getIteratorTypesArray()))
-    (type == utils::IteratorType::parallel ? results : reduced) *= size;
-  const SmallVector<unsigned> loops = llvm::to_vector(product->reduced);
+  int64_t reduced = *knownSizeOf(op, product.reduced);
+  const SmallVector<unsigned> loops = llvm::to_vector(product.reduced);
   for (unsigned loop : loops) {
     const int64_t size = sizes[loop];
     int64_t parts = 1;
-    for (int64_t count = 2; count <= size && results * parts < kEnoughResults; ++count)
-      if (size % count == 0 && reduced / count >= kLeastOfPart && mayBeParts(op, *product, loop, count))
+    for (int64_t count = 2; count <= size && units * parts < enough; ++count)
+      if (size % count == 0 && reduced / count >= least && mayBeParts(op, product, loop, count))
         parts = count;
     if (parts == 1)
       continue;
     const std::optional<SplitSum> sum = splitKnown(op, Split{loop, parts, size, /*isAcross=*/true});
     if (!sum)
       break;
-    results *= parts;
+    units *= parts;
     reduced /= parts;
     op = sum->partial.getDefiningOp<linalg::GenericOp>();
     // Where a loop became two, the others have other numbers; rows of all images are enough.
-    if (!op || parts != size || !(product = productOf(op)))
+    std::optional<Contraction> next = op && parts == size ? productOf(op) : std::nullopt;
+    if (!next)
       break;
+    product = *next;
   }
+}
+
+/// Sums over the places of images that no product computes, such as the gradient by filters of a convolution of each
+/// channel for itself: a thread has a few results, of which there are so few that parts are made.
+/// @return whether it is such
+bool splitWindowsOverPlaces(linalg::GenericOp op) {
+  constexpr int64_t kEnoughResults = 1 << 19, kEnoughOfTiles = 1 << 20, kLeastOfPart = 64, kTile = 9;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
+  if (!op.hasPureTensorSemantics() || !product || llvm::is_contained(sizes, ShapedType::kDynamic) ||
+      llvm::is_contained(sizes, 0) || !readsWindows(op) || !isOfFilters(op, *product))
+    return false;
+  int64_t results = 1;
+  for (auto [size, type] : llvm::zip_equal(sizes, op.getIteratorTypesArray()))
+    results *= type == utils::IteratorType::parallel ? size : 1;
+  // The results of a small window are one thread's, where channels lie last: it takes more parts, if there are as many.
+  const SmallVector<AffineMap> reads = readsOf(op, *product);
+  auto isOfWindow = [&](unsigned loop) {
+    return llvm::any_of(reads, [&](AffineMap map) {
+      return llvm::any_of(map.getResults(),
+                          [&](AffineExpr expr) { return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(loop); });
+    });
+  };
+  int64_t window = 1;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    window *= type == utils::IteratorType::parallel && isOfWindow(loop) ? sizes[loop] : 1;
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto last =
+      dyn_cast_or_null<AffineDimExpr>(written.getNumResults() == 0 ? AffineExpr() : written.getResults().back());
+  const bool hasTiles = last && !isOfWindow(last.getPosition()) && window <= kTile &&
+                        *knownSizeOf(op, product->reduced) / kLeastOfPart * results >= kEnoughOfTiles;
+  splitPlaces(op, *product, results, hasTiles ? kEnoughOfTiles : kEnoughResults, kLeastOfPart);
+  return true;
+}
+
+/// The same in groups whose kernel has the results of a line of them in each block (codegen/grouped/filter_sums.h).
+bool splitGroupedFilters(linalg::GenericOp op) {
+  // Two blocks for each multiprocessor, where what parts leave is no more than this; else one.
+  constexpr int64_t kEnoughBlocks = 256, kMostOfParts = 10 << 20, kLeastOfPart = 128;
+  const std::optional<Contraction> product = op.hasPureTensorSemantics() ? productOf(op) : std::nullopt;
+  const std::optional<GroupedFilters> found = product ? GroupedFilters::of(*product) : std::nullopt;
+  if (!found || !isOfFilters(op, *product))
+    return false;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const int64_t results =
+      *knownSizeOf(op, product->batch) * *knownSizeOf(op, product->rows) * *knownSizeOf(op, product->columns);
+  const auto blocks =
+      int64_t(llvm::divideCeil(sizes[found->group], groupsOfLine(sizes[found->channel], sizes[found->filter])));
+  const bool isSmall = kEnoughBlocks / blocks * results * int64_t(sizeof(float)) <= kMostOfParts;
+  splitPlaces(op, *product, blocks, isSmall ? kEnoughBlocks : kEnoughBlocks / 2, kLeastOfPart);
   return true;
 }
 
@@ -359,7 +403,7 @@ void splitReductions(func::FuncOp function) {
       if (sum)
         raggedSums.insert({whole, *sum});
     };
-    if (splitWindowsOverPlaces(op))
+    if (splitGroupedFilters(op) || splitWindowsOverPlaces(op))
       continue;
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
       if (product->split)

@@ -176,9 +176,9 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
 }
 
 void Bodies::addAssumed(linalg::GenericOp op, BodyValues &values) const {
-  for (auto [value, is] : assumed_)
+  for (auto [value, lanes] : assumed_)
     if (value.getParentBlock() == op.getBody())
-      values.know(value, Lanes::same(is));
+      values.know(value, lanes);
 }
 
 /// What the body reads by itself is the same in all rounds of the unrolled axis.

@@ -91,7 +91,11 @@ public:
   /// What one element adds to a reduction, in the accumulator's type.
   mlir::Value contribution(const RowSum &sum, const Point &point, unsigned lane);
   /// From here on a value of a body is known to be `is`, whatever it is computed from.
-  void assume(mlir::Value value, mlir::Value is) { assumed_.push_back({value, is}); }
+  void assume(mlir::Value value, mlir::Value is) { assumed_.push_back({value, Lanes::same(is)}); }
+  /// The same of each lane.
+  void assumeLanes(mlir::Value value, llvm::ArrayRef<mlir::Value> are) {
+    assumed_.push_back({value, are.size() == 1 ? Lanes::same(are.front()) : Lanes{llvm::to_vector(are), Order::Any}});
+  }
   void assumeNothing() { assumed_.clear(); }
   /// A value that no operation of the group computes: a weight of an attention.
   void setValue(mlir::Value value, llvm::ArrayRef<mlir::Value> lanes) { rows_[value] = llvm::to_vector(lanes); }
@@ -167,7 +171,7 @@ private:
   std::map<std::pair<const void *, uint32_t>, Read> staged_;         // by map and binding
   llvm::SmallDenseSet<uint32_t> streamed_;                           // bindings
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows_; // result of a reduction -> its value in this row
-  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> assumed_;
+  llvm::SmallVector<std::pair<mlir::Value, Lanes>> assumed_;
 };
 
 /// The accumulators of the group, each reduction behind those whose results it knows, phase by phase: a phase's

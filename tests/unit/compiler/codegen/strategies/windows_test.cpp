@@ -7,15 +7,16 @@
 namespace tenon::compiler::codegen {
 namespace {
 
-/// Windows of 3 x 3 of each channel of `element`; `maps`: of the image and of what the windows are as large as.
+/// Windows, of 3 x 3 if nothing else is said, of each channel of `element`; `maps`: of the image and of what the
+/// windows are as large as.
 std::string windows(const std::string &element, const std::string &channels, const std::string &body, int batch = 2,
-                    int size = 8) {
+                    int size = 8, int window = 3) {
   auto places = [&](int length) {
     return "tensor<" + std::to_string(batch) + "x" + std::to_string(length) + "x" + std::to_string(length) + "x" +
            channels + "x" + element + ">";
   };
-  const std::string image = places(size + 2), sizes = "tensor<3x3x" + channels + "x" + element + ">",
-                    result = places(size);
+  const std::string side = std::to_string(window), image = places(size + window - 1),
+                    sizes = "tensor<" + side + "x" + side + "x" + channels + "x" + element + ">", result = places(size);
   return "func.func @k(%i: " + image + ", %w: " + sizes + ", %o: " + result + ") -> " + result +
          " {\n%v = linalg.generic {indexing_maps = [affine_map<(n, h, w, c, r, s) -> (n, h + r, w + s, c)>, "
          "affine_map<(n, h, w, c, r, s) -> (r, s, c)>, affine_map<(n, h, w, c, r, s) -> (n, h, w, c)>], "
@@ -68,6 +69,21 @@ TEST_F(WindowsPlan, OfManyResultsAThreadComputesATile) {
   ASSERT_EQ(plan_->grid[0].extents.size(), 1u);
   EXPECT_EQ(plan_->grid[0].extents[0].size, 32 * 29 * 29 * 32) << "the last tile of a line has one result";
   EXPECT_EQ(plan_->grid[0].perBlock, 256 * 2);
+}
+
+// A row of the image is read once for all windows that it lies in.
+TEST_F(WindowsPlan, LargeWindowsSlideDownATile) {
+  auto tile = [&](const std::string &element, const std::string &channels, int size, int window) {
+    EXPECT_EQ(strategyOf(windows(element, channels, sums(element), 32, size, window))->name(), "windows");
+    std::vector<int64_t> numbers;
+    for (const auto &[name, value] : plan_->choices)
+      numbers.push_back(value);
+    return numbers;
+  };
+  EXPECT_EQ(tile("bf16", "240", 28, 5), (std::vector<int64_t>{2, 4, 14}));
+  EXPECT_EQ(tile("bf16", "96", 56, 7), (std::vector<int64_t>{1, 4, 7})) << "of more, filters take the registers";
+  EXPECT_EQ(tile("bf16", "144", 56, 3), (std::vector<int64_t>{4, 4, 7}));
+  EXPECT_EQ(tile("bf16", "576", 14, 3), (std::vector<int64_t>{2, 2, 14}));
 }
 
 TEST_F(WindowsPlan, PoolingIsComputedByVectors) {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Rows of an image whose channels come first: windows slide along what lies side by side in memory, so the lanes of a
+// thread, neighbouring results, read elements that lie across vectors. A thread reads all that its lanes meet of a row
+// once, in aligned words of four bytes, and hands each lane its own.
+#pragma once
+
+#include "compiler/codegen/strategies/window_tiles.h"
+
+namespace tenon::compiler::codegen {
+
+struct ImageRows {
+  static constexpr int64_t kWordBytes = 4; // at whose multiples the image begins, where there are several lanes
+
+  const KernelOp *op = nullptr;
+  mlir::Value border;             // of the body: an element of the image, or 0; null: the body's argument is one
+  KernelTensor image;             // by the map that leads to places outside of it, too
+  llvm::SmallVector<bool> leaves; // [rank] whether a dimension has such places
+  int64_t step = 1, length = 1, apart = 1, offset = 0; // along the last axis of the results
+  unsigned axis = 0;                                   // of the space: the window's along that
+
+  /// Nothing where the kernel has no such image, or several.
+  static std::optional<ImageRows> of(const KernelFunction &kernel, const GroupShape &shape);
+  /// Lanes that are read in words: a power of two up to 4, as rows of results and of the image are a multiple of them.
+  uint32_t lanes(const GroupShape &shape) const;
+  /// What so many lanes meet of the row of a point, which is at the first place of its window's row.
+  llvm::SmallVector<mlir::Value> read(KernelBuilder &k, GroupSpace &space, const Bodies &bodies, const Point &point,
+                                      uint32_t lanes) const;
+  /// Of these, what the lanes have at a place of the window.
+  llvm::SmallVector<mlir::Value> at(llvm::ArrayRef<mlir::Value> row, int64_t place, uint32_t lanes) const;
+};
+
+/// Whether windows of such a kernel slide down columns of results: a thread reads each row of a column's windows once.
+/// @param sums of the kernel
+bool slidesDownColumns(const KernelFunction &kernel, const GroupShape &shape, size_t sums);
+/// The tile of such a kernel: results of a column, and lanes; nothing where none keeps a large device busy.
+std::optional<WindowTile> tileOfRows(const KernelFunction &kernel, const GroupShape &shape, size_t sums);
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/grouped_filters.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+constexpr int64_t kLeast = 4, kMostChannels = 32, kMostFilters = 64;
+// Elements of a line, and of fragments of what tensor cores multiply.
+constexpr int64_t kLine = 32, kFragmentFilters = 16, kFragmentChannels = 8;
+
+bool isPowerBetween(int64_t number, int64_t least, int64_t most) {
+  return number >= least && number <= most && llvm::isPowerOf2_64(uint64_t(number));
+}
+
+bool isReduction(linalg::GenericOp op, unsigned loop) {
+  return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
+}
+
+struct Read {
+  Value tensor;
+  AffineMap map;
+};
+
+std::optional<Read> readOf(const ContractionSide &side, linalg::GenericOp op) {
+  Type element = factorTypeOf(side.value);
+  if (!element.isF16() && !element.isBF16())
+    return std::nullopt;
+  if (side.border)
+    return Read{side.border->image, side.border->map};
+  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
+  if (!argument || argument.getOwner() != op.getBody() || int64_t(argument.getArgNumber()) >= op.getNumDpsInputs())
+    return std::nullopt;
+  OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
+  return Read{operand->get(), op.getMatchingIndexingMap(operand)};
+}
+
+/// What an index of the image is; nothing where a loop counts down, or two of a kind are added.
+std::optional<GroupedFilters::Place> placeOf(const Contraction &product, AffineExpr expr, unsigned dimensions) {
+  const std::optional<LinearExpr> linear = LinearExpr::of(expr, dimensions);
+  if (!linear)
+    return std::nullopt;
+  GroupedFilters::Place place;
+  place.offset = linear->offset;
+  for (auto [number, factor] : llvm::enumerate(linear->factors)) {
+    const auto loop = unsigned(number);
+    if (factor == 0)
+      continue;
+    if (factor < 0)
+      return std::nullopt;
+    if (isReduction(product.op, loop)) {
+      if (place.loop)
+        return std::nullopt;
+      place.loop = loop;
+      place.step = factor;
+    } else if (llvm::is_contained(product.batch, loop)) {
+      place.parts.push_back({loop, factor});
+    } else {
+      if (place.window)
+        return std::nullopt;
+      place.window = loop;
+      place.apart = factor;
+    }
+  }
+  return place;
+}
+
+} // namespace
+
+int64_t groupsOfLine(int64_t channels, int64_t filters) {
+  int64_t groups = 1;
+  while (groups * filters < kFragmentFilters || groups * channels < kFragmentChannels)
+    groups *= 2;
+  while (2 * groups * std::max(channels, filters) <= kLine)
+    groups *= 2;
+  return groups;
+}
+
+std::optional<GroupedFilters> GroupedFilters::of(const Contraction &product) {
+  linalg::GenericOp op = product.op;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (product.combiner != Combiner::AddF || product.batch.empty() || llvm::is_contained(sizes, ShapedType::kDynamic) ||
+      llvm::is_contained(sizes, 0) || factorTypeOf(product.left.value) != factorTypeOf(product.right.value))
+    return std::nullopt;
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())
+      return std::nullopt;
+  const std::optional<Read> left = readOf(product.left, op), right = readOf(product.right, op);
+  if (!left || !right)
+    return std::nullopt;
+  const bool isLeft = !left->map.isProjectedPermutation();
+  const Read &image = isLeft ? *left : *right, &gradient = isLeft ? *right : *left;
+  const ArrayRef<unsigned> ofGradient = isLeft ? product.columns : product.rows;
+  const ContractionSide &gradientSide = isLeft ? product.right : product.left;
+  if (!gradient.map.isProjectedPermutation() || gradientSide.border || image.map.isProjectedPermutation() ||
+      ofGradient.size() != 1)
+    return std::nullopt;
+
+  GroupedFilters found;
+  found.image = image.tensor;
+  found.gradient = gradient.tensor;
+  found.gradientMap = gradient.map;
+  found.filter = ofGradient.front();
+  // Groups and what they have are neighbouring dimensions of both.
+  const auto filterAt =
+      gradient.map.getResultPosition(getAffineDimExpr(found.filter, gradient.map.getContext())).value_or(0);
+  if (filterAt == 0)
+    return std::nullopt;
+  found.group = gradient.map.getDimPosition(filterAt - 1);
+  const auto groupAt = image.map.getResultPosition(getAffineDimExpr(found.group, image.map.getContext()));
+  if (!llvm::is_contained(product.batch, found.group) || !groupAt || *groupAt + 1 == image.map.getNumResults())
+    return std::nullopt;
+  auto channel = dyn_cast<AffineDimExpr>(image.map.getResult(*groupAt + 1));
+  const ArrayRef<unsigned> ofImage = isLeft ? product.rows : product.columns;
+  if (!channel || !llvm::is_contained(ofImage, channel.getPosition()))
+    return std::nullopt;
+  found.groupDimension = *groupAt;
+  found.channel = channel.getPosition();
+  if (!isPowerBetween(sizes[found.channel], kLeast, kMostChannels) ||
+      !isPowerBetween(sizes[found.filter], kLeast, kMostFilters) || sizes[found.group] == 1)
+    return std::nullopt;
+
+  SmallVector<unsigned> met = {found.channel};
+  for (auto [dimension, expr] : llvm::enumerate(image.map.getResults())) {
+    Place &place = found.places.emplace_back();
+    if (dimension == *groupAt || dimension == *groupAt + 1)
+      continue;
+    std::optional<Place> read = placeOf(product, expr, image.map.getNumDims());
+    if (!read || llvm::any_of(read->parts, [&](auto &each) { return each.first == found.group; }))
+      return std::nullopt;
+    place = std::move(*read);
+    if (place.window) {
+      found.windows.push_back(*place.window);
+      met.push_back(*place.window);
+    }
+    if (place.loop)
+      met.push_back(*place.loop);
+  }
+  // Each loop once.
+  llvm::sort(met);
+  if (std::adjacent_find(met.begin(), met.end()) != met.end() || found.windows.empty() ||
+      met.size() != ofImage.size() + product.reduced.size())
+    return std::nullopt;
+  for (AffineExpr expr : gradient.map.getResults())
+    if (const unsigned loop = cast<AffineDimExpr>(expr).getPosition(); isReduction(op, loop))
+      found.summed.push_back(loop);
+  for (unsigned loop : product.batch)
+    if (loop != found.group)
+      found.parts.push_back(loop);
+  return found;
+}
+
+} // namespace tenon::compiler::dispatch
