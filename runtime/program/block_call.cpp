@@ -64,16 +64,13 @@ int64_t scalarOf(abi::ElementType element, std::span<const uint8_t> bytes) {
 Status takeScalars(Device &device, const CallPlan &plan, std::span<const int64_t> registers,
                    std::span<const Value> inputs, std::span<const std::shared_ptr<const Buffer>> constants,
                    const std::shared_ptr<const Buffer> &arena, std::span<Value> results) {
+  setScalars(plan, registers, results);
   const auto *sources = plan.function->results();
   for (uint32_t i = 0; i < sizeOf(sources); ++i) {
     const abi::fb::ResultValue &source = *sources->Get(i);
-    if (source.type()->kind() != abi::fb::ValueKind::Scalar)
+    if (!plan.results[i].isScalar || source.element() == kNone)
       continue;
-    const auto element = static_cast<abi::ElementType>(source.type()->element());
-    if (source.element() == kNone) {
-      results[i] = Scalar{element, registers[source.scalar()]};
-      continue;
-    }
+    const abi::ElementType element = plan.results[i].element;
     TENON_ASSIGN_OR_RETURN(const ReadPlace place,
                            placeOf(plan, source, registers[source.element()], inputs, constants, arena, results));
     uint8_t bytes[8] = {};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A plan ready to run on one stream: its arena, the arguments of its dispatches, and the graph or the list of launches
-// that they become. A call binds buffers to it and issues it; what did not change since the last call is not touched,
-// and nothing is allocated.
+// A plan ready to run on one stream: the arguments of its dispatches, and the graph or the list of launches that they
+// become. A call binds buffers to it and issues it; what did not change since the last call is not touched, and nothing
+// is allocated.
 //
-// Calls of one instance follow each other on one stream, so they may share the arena. Two streams have two instances.
+// Calls of one instance follow each other on one stream. Two streams have two instances.
 // A plan becomes a CUDA graph, in which commands that share no memory run side by side. One kernel is a graph too: on
 // an H200 the driver takes 3.3 us of host time for a launch, 1.2 us for that of a graph and 0.35 us for a changed node.
 #pragma once
@@ -26,17 +26,17 @@ public:
     bool isTraced = true;                // where the device has a trace: no graph, and the call waits
     bool isWaitedFor = false;            // by the caller, before anything of this can go away
     CommandObserver *observer = nullptr; // waits after every command too
-    // Of a block: memory for its arena, which is another one in every call, and the values of its registers, since
-    // calls of one plan may differ in the constants of its dispatches.
+    // Memory for the arena, where the instance has none of its own; and the values of registers, where calls of one
+    // plan may differ in the constants of its dispatches.
     const Buffer *arena = nullptr;
     std::span<const int64_t> registers = {};
   };
 
-  /// Allocates the arena, unless the calls bring one. Errors of the driver.
+  /// Allocates an arena, or has the calls bring one. Errors of the driver.
   static Result<std::unique_ptr<CallInstance>> create(std::shared_ptr<Device> device,
                                                       std::shared_ptr<const CallPlan> plan,
                                                       std::span<const std::shared_ptr<const Buffer>> constants,
-                                                      bool hasArena = true);
+                                                      bool hasArena);
   /// Waits for what may still run.
   ~CallInstance();
   CallInstance(const CallInstance &) = delete;

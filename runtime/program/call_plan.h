@@ -93,7 +93,7 @@ struct PlanSources {
 
 /// @param inputs checked (checkInputs)
 /// Errors of registers, checks, loading, ranges and grids; nothing was launched.
-/// @param ignored scalars that the key leaves out: those of planIndependentScalars, of a block
+/// @param ignored scalars that the key leaves out: those of planIndependentScalars
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
                                                      const PlanSources &sources,
                                                      const CallKey::IgnoredScalars &ignored = {});

@@ -5,9 +5,13 @@
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"
 
+#include <limits>
+
 namespace tenon::runtime {
 
 namespace {
+
+constexpr uint32_t kNoRegister = std::numeric_limits<uint32_t>::max(); // the scalar is not read back
 
 bool overlap(const Buffer &a, uint64_t aBytes, const Buffer &b, uint64_t bBytes) {
   return aBytes != 0 && bBytes != 0 && a.address() < b.address() + bBytes && b.address() < a.address() + aBytes;
@@ -119,6 +123,14 @@ Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> 
     TENON_RETURN_IF_ERROR(bindTensor(device, plan, i, inputs, constants, isOwnStream, memory, results, tensor));
   }
   return okStatus();
+}
+
+void setScalars(const CallPlan &plan, std::span<const int64_t> registers, std::span<Value> results) {
+  const auto *sources = plan.function->results();
+  for (uint32_t i = 0; sources && i < sources->size(); ++i)
+    if (const abi::fb::ResultValue &source = *sources->Get(i);
+        plan.results[i].isScalar && source.element() == kNoRegister)
+      results[i] = Scalar{plan.results[i].element, registers[source.scalar()]};
 }
 
 } // namespace tenon::runtime

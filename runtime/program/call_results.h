@@ -24,6 +24,10 @@ Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> 
                    std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream, ResultMemory *memory,
                    std::vector<Value> &results);
 
+/// The scalars among the results, of the registers of this call.
+/// @param results [results of the plan] as bindResults() left them
+void setScalars(const CallPlan &plan, std::span<const int64_t> registers, std::span<Value> results);
+
 /// Whether a result of `bytes` bytes may be written to a buffer of the caller's. Errors as Program::callInto says.
 Status checkGivenBuffer(const Device &device, size_t result, uint64_t bytes, const Buffer &given,
                         std::span<const Value> inputs);

@@ -10,6 +10,7 @@
 #include "runtime/program/call_instance.h"
 #include "runtime/program/call_results.h"
 #include "runtime/program/planned_call.h"
+#include "runtime/program/register_program.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <algorithm>
@@ -34,19 +35,29 @@ struct ShorterAtEnd {
 } // namespace
 
 Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
-    : device_(std::move(device)), view_(std::move(view)), calls_(view_.functionCount()) {
+    : device_(std::move(device)), view_(std::move(view)), arenas_(*device_), calls_(view_.functionCount()) {
   for (size_t i = 0; i <= calls_.size(); ++i) {
     const abi::fb::Function *function = i < calls_.size() ? &view_.functionAt(i) : view_.raw().initializer();
     std::vector<FunctionCalls> &blocks = blockCalls_.emplace_back();
-    if (!function || !hasBlocks(*function))
-      continue;
-    for (const abi::fb::Function *block : *function->blocks())
-      blocks.emplace_back().ignored = planIndependentScalars(*block);
+    if (function && hasBlocks(*function))
+      for (const abi::fb::Function *block : *function->blocks())
+        blocks.emplace_back().ignore(*block);
+    else if (function && i < calls_.size())
+      calls_[i].ignore(*function);
   }
   globals_.resize(view_.raw().globals() ? view_.raw().globals()->size() : 0);
 }
 
 Program::~Program() = default;
+
+void Program::FunctionCalls::ignore(const abi::fb::Function &function) {
+  ignored = planIndependentScalars(function);
+  ignoresAny = false;
+  for (size_t i = 0; i < ignored.size(); ++i)
+    ignoresAny |= ignored[i] && function.inputs()->Get(static_cast<uint32_t>(i))->kind() == abi::fb::ValueKind::Scalar;
+  if (!ignoresAny)
+    ignored.clear();
+}
 
 Status Program::checkFunction(uint32_t function) const {
   if (function >= view_.functionCount())
@@ -90,13 +101,19 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   std::shared_ptr<PlannedCall> planned;
   TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
 
+  // Scalars of this one.
+  thread_local std::vector<int64_t> registers; // a call like an earlier one allocates nothing
+  TENON_RETURN_IF_ERROR(callRegisters(function, inputs, registers));
+
   // Memory of the results, and of what the host will compare.
   const ShorterAtEnd trimmed{results, planned->plan->returned};
   TENON_RETURN_IF_ERROR(
       bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, options.resultMemory, results));
+  if (!registers.empty())
+    setScalars(*planned->plan, registers, results);
 
   // Dispatches, copies and fills. What was submitted before a failure still runs, so it is waited for in any case.
-  Status submitted = issue(*planned, stream, isCaptured, inputs, results, options);
+  Status submitted = issue(*planned, stream, isCaptured, inputs, results, registers, options);
   if (options.stream)
     return submitted;
   Status finished = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
@@ -139,11 +156,16 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
   std::shared_ptr<PlannedCall> planned;
   TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
+  std::vector<int64_t> registers;
+  TENON_RETURN_IF_ERROR(callRegisters(function, inputs, registers));
   TENON_RETURN_IF_ERROR(
       bindResults(*device_, *planned->plan, inputs, constants_, /*isOwnStream=*/false, /*memory=*/nullptr, results));
+  if (!registers.empty())
+    setScalars(*planned->plan, registers, results);
   // What the work needs is its own: the caller's lists may change before it is issued.
-  auto work = [this, planned, inputs = std::vector<Value>(inputs.begin(), inputs.end()), results](CUstream stream) {
-    return issue(*planned, stream, /*isCaptured=*/false, inputs, results, {.stream = stream});
+  auto work = [this, planned, inputs = std::vector<Value>(inputs.begin(), inputs.end()), results,
+               registers = std::move(registers)](CUstream stream) {
+    return issue(*planned, stream, /*isCaptured=*/false, inputs, results, registers, {.stream = stream});
   };
   return queue.streamWork(waits, std::move(work),
                           concat("a call of '", view_.functionAt(function).name()->string_view(), "'"), signals);
@@ -155,15 +177,25 @@ Status Program::checkInputs(uint32_t function, std::span<const Value> inputs) {
 }
 
 Status Program::plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned) {
-  const uint64_t hash = CallKey::hashOf(inputs);
+  FunctionCalls &calls = calls_[function];
+  const uint64_t hash = CallKey::hashOf(inputs, calls.ignored);
   std::lock_guard lock(plansMutex_); // also while a plan is made: threads that want the same one wait for it
-  for (const std::shared_ptr<PlannedCall> &known : calls_[function].plans)
-    if (known->plan->key.hash() == hash && known->plan->key.matches(inputs)) {
+  for (const std::shared_ptr<PlannedCall> &known : calls.plans)
+    if (known->plan->key.hash() == hash && known->plan->key.matches(inputs, calls.ignored)) {
       known->lastUse = ++clock_;
       planned = known;
       return okStatus();
     }
-  return makePlan(calls_[function], view_.functionAt(function), inputs, planned);
+  return makePlan(calls, view_.functionAt(function), inputs, planned);
+}
+
+Status Program::callRegisters(uint32_t function, std::span<const Value> inputs, std::vector<int64_t> &registers) const {
+  registers.clear();
+  if (!calls_[function].ignoresAny)
+    return okStatus();
+  const abi::fb::Function &source = view_.functionAt(function);
+  TENON_RETURN_IF_ERROR(runRegisterProgram(source, inputs, registers));
+  return evaluateChecks(source, registers);
 }
 
 Status Program::makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
@@ -182,17 +214,18 @@ Status Program::makePlan(FunctionCalls &calls, const abi::fb::Function &function
 }
 
 Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
-                      std::span<const Value> results, const CallOptions &options) {
+                      std::span<const Value> results, std::span<const int64_t> registers, const CallOptions &options) {
   std::lock_guard lock(planned.mutex);
   CallInstance::Options how = {.graph = options.graph,
                                .synchronous = options.synchronous,
                                .isWaitedFor = !options.stream,
-                               .observer = options.stream ? nullptr : options.observer};
+                               .observer = options.stream ? nullptr : options.observer,
+                               .registers = registers};
   if (isCaptured) {
     // The caller's graph may run at any time: it has an arena of its own, and launches instead of a graph in a graph.
-    how = {.graph = false, .synchronous = false, .isTraced = false};
+    how = {.graph = false, .synchronous = false, .isTraced = false, .registers = registers};
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<CallInstance> instance,
-                           CallInstance::create(device_, planned.plan, constants_));
+                           CallInstance::create(device_, planned.plan, constants_, /*hasArena=*/true));
     Status status = instance->issue(stream, inputs, results, how);
     // Whatever of it was captured is in the caller's graph, also where something failed.
     std::lock_guard keeping(plansMutex_);
@@ -204,12 +237,17 @@ Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, st
   auto found = std::find_if(instances.begin(), instances.end(), [&](const auto &known) { return known.stream == id; });
   if (found == instances.end()) {
     TENON_ASSIGN_OR_RETURN(std::unique_ptr<CallInstance> instance,
-                           CallInstance::create(device_, planned.plan, constants_));
+                           CallInstance::create(device_, planned.plan, constants_, /*hasArena=*/false));
     if (instances.size() >= kMostInstances)
       instances.pop_back();
     found = instances.insert(instances.end(), {id, std::move(instance)});
   }
   std::rotate(instances.begin(), found, found + 1);
+  StreamArenas::Use arena;
+  if (planned.plan->arenaBytes != 0) {
+    TENON_ASSIGN_OR_RETURN(arena, arenas_.take(stream, id, planned.plan->arenaBytes, how.isWaitedFor));
+    how.arena = arena.memory;
+  }
   return instances.front().instance->issue(stream, inputs, results, how);
 }
 

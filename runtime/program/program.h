@@ -19,6 +19,7 @@
 #include "runtime/executable/executable.h"
 #include "runtime/program/call_plan.h"
 #include "runtime/program/expectation.h"
+#include "runtime/program/stream_arenas.h"
 #include "runtime/values/value.h"
 
 #include <cuda.h>
@@ -116,7 +117,10 @@ public:
 private:
   struct FunctionCalls {
     std::vector<std::shared_ptr<PlannedCall>> plans;
-    CallKey::IgnoredScalars ignored; // of a block
+    CallKey::IgnoredScalars ignored = {}; // scalars that only kernels see: of each call, and none of the plan
+    bool ignoresAny = false;
+
+    void ignore(const abi::fb::Function &function);
   };
   struct BlockCall;
   Program(std::shared_ptr<Device> device, abi::ProgramView view);
@@ -141,11 +145,14 @@ private:
 
   Status compareExpectations(const CallPlan &plan, std::span<const Value> results,
                              std::vector<ExpectationOutcome> *outcomes);
+  /// The values of registers for this call, where they are not those of the plan; else none.
+  Status callRegisters(uint32_t function, std::span<const Value> inputs, std::vector<int64_t> &registers) const;
   Status issue(PlannedCall &planned, CUstream stream, bool isCaptured, std::span<const Value> inputs,
-               std::span<const Value> results, const CallOptions &options);
+               std::span<const Value> results, std::span<const int64_t> registers, const CallOptions &options);
 
   std::shared_ptr<Device> device_;
   abi::ProgramView view_;
+  StreamArenas arenas_;
   std::vector<std::unique_ptr<Executable>> executables_;
   std::vector<ConstantBytes> constantBytes_;             // in the file
   std::mutex plansMutex_;                                // guards what follows

@@ -68,9 +68,13 @@ Status describe(const abi::fb::Function &function, uint32_t index, const int64_t
 
 Result<std::vector<int64_t>> runRegisterProgram(const abi::fb::Function &function, std::span<const Value> inputs) {
   std::vector<int64_t> registers;
-  if (!function.registers())
-    return registers;
-  const uint32_t count = function.registers()->size();
+  TENON_RETURN_IF_ERROR(runRegisterProgram(function, inputs, registers));
+  return registers;
+}
+
+Status runRegisterProgram(const abi::fb::Function &function, std::span<const Value> inputs,
+                          std::vector<int64_t> &registers) {
+  const uint32_t count = function.registers() ? function.registers()->size() : 0;
   registers.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
     const ArithmeticResult result = evaluate(*function.registers()->Get(i), registers.data(), inputs);
@@ -78,7 +82,7 @@ Result<std::vector<int64_t>> runRegisterProgram(const abi::fb::Function &functio
       return describe(function, i, registers.data(), result.fault);
     registers[i] = result.value;
   }
-  return registers;
+  return okStatus();
 }
 
 } // namespace tenon::runtime

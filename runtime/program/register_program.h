@@ -18,5 +18,8 @@ namespace tenon::runtime {
 /// @return [registers] values. OutOfRange: an overflow; InvalidArgument: a division by zero; both name the function,
 ///         the register and the operands.
 Result<std::vector<int64_t>> runRegisterProgram(const abi::fb::Function &function, std::span<const Value> inputs);
+/// The same, into `registers`, whose memory serves again.
+Status runRegisterProgram(const abi::fb::Function &function, std::span<const Value> inputs,
+                          std::vector<int64_t> &registers);
 
 } // namespace tenon::runtime

@@ -216,10 +216,63 @@ TEST_F(CallStreamTest, CapturedMemoryOutlivesThePlan) {
   fake.capturing = stream(16);
   ASSERT_OK(program->callInto(0, std::vector<Value>{a, b, scalar(-1)}, results, {.stream = stream(16)}));
   fake.capturing = nullptr;
-  // 300 other plans drive it out, and 44 of themselves, each with its arena.
-  for (int factor = 0; factor < 300; ++factor)
+  // 300 other plans drive it out.
+  std::vector<Value> others;
+  for (size_t length = 3; length < 303; ++length) {
+    const Value x = vector(std::vector<float>(length));
+    others.clear();
+    ASSERT_OK(program->callInto(0, std::vector<Value>{x, x, scalar(1)}, others));
+  }
+  const uint64_t freed = fake.count("cuMemFree_v2");
+  ASSERT_OK(program->callInto(0, std::vector<Value>{a, b, scalar(-1)}, results));
+  EXPECT_EQ(read(results[0]), (std::vector<float>{5, 8}));
+  EXPECT_EQ(fake.count("cuMemFree_v2"), freed); // what was captured has its memory still
+}
+
+TEST_F(CallStreamTest, OtherScalarsAreTheSamePlan) {
+  load({addAndScale()});
+  const Value a = vector({1, 2}), b = vector({3, 4});
+  std::vector<Value> results;
+  for (int factor = 0; factor < 300; ++factor) {
     ASSERT_OK(program->callInto(0, std::vector<Value>{a, b, scalar(float(factor))}, results));
-  EXPECT_EQ(fake.count("cuMemFree_v2"), 44u);
+    ASSERT_EQ(read(results[0]), (std::vector<float>{4 * float(factor), 6 * float(factor)}));
+  }
+  EXPECT_EQ(fake.liveGraphs, 2); // a graph and what is made of it
+}
+
+/// f with a result that is the factor, and a check of it.
+TEST_F(CallStreamTest, ScalarsThatAreReturnedAndCheckedAreThoseOfTheCall) {
+  FunctionSpec function = addAndScale();
+  function.inputs.push_back({ElementType::I64, {}, true});
+  function.registers.push_back(RegisterOp(Arg, 3, 0, 0, 0)); // 9
+  function.registers.push_back(RegisterOp(Lt, 9, 3, 0, 0));  // 10: below 4
+  function.checks.push_back({10, "the number is large", "f.mlir:4:5"});
+  function.results.push_back({.type = {ElementType::I64, {}, true}, .scalar = 9});
+  load({function});
+  for (int64_t number : {1, 3, 2}) {
+    std::vector<Value> results;
+    ASSERT_OK(program->callInto(
+        0, std::vector<Value>{vector({1}), vector({2}), scalar(2), Scalar{ElementType::I64, number}}, results));
+    EXPECT_EQ(std::get<Scalar>(results[2]).bits, number);
+  }
+  const auto refused =
+      program->call(0, std::vector<Value>{vector({1}), vector({2}), scalar(2), Scalar{ElementType::I64, 4}});
+  EXPECT_EQ(refused.status().code(), StatusCode::InvalidArgument);
+  EXPECT_NE(refused.status().message().find("the number is large"), std::string::npos);
+  EXPECT_EQ(fake.liveGraphs, 2);
+}
+
+TEST_F(CallStreamTest, AllShapesShareTheMemoryOfTransients) {
+  load({addThroughTransients()});
+  for (size_t length = 1; length <= 200; ++length) {
+    const Value x = vector(std::vector<float>(1000 * length, 1));
+    std::vector<Value> results;
+    ASSERT_OK(program->callInto(0, std::vector<Value>{x, x, scalar(1)}, results));
+    ASSERT_EQ(read(results[0]).back(), 3); // (1 + 1) + 1
+  }
+  // The input, the result, and two transients with a quarter to spare.
+  EXPECT_LT(device->statistics().bytesPeak, 2 * 800'000u + 2 * 800'000u * 5 / 4 + 10'000u);
+  EXPECT_LT(fake.count("cuMemAlloc_v2"), 40u); // it grows by a quarter, not by each call
 }
 
 TEST_F(CallStreamTest, SubmitsBetweenSemaphores) {
@@ -251,8 +304,10 @@ TEST_F(CallStreamTest, ConstantsAreUploadedByTheFirstCallThatNeedsThem) {
 
 TEST_F(CallStreamTest, ForgetsThePlanNotUsedForLongest) {
   load({addAndScale()});
-  for (int factor = 0; factor < 300; ++factor)
-    ASSERT_OK(program->call(0, std::vector<Value>{vector({1}), vector({2}), scalar(float(factor))}).status());
+  for (size_t length = 1; length <= 300; ++length) {
+    const Value x = vector(std::vector<float>(length));
+    ASSERT_OK(program->call(0, std::vector<Value>{x, x, scalar(1)}).status());
+  }
   EXPECT_EQ(fake.liveGraphs, 2 * 256);
 }
 

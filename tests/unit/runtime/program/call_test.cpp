@@ -243,11 +243,12 @@ TEST_F(CallTest, NoFailureOfTheDriverLeaves) {
 // Whatever call fails: an error that names it, nothing left behind (the fixture looks), and the next call works.
 TEST_F(CallTest, EveryFailureIsReportedAndLeavesNothing) {
   load({addAndScale()});
-  float factor = 2;
+  size_t length = 0;
   for (const char *function :
        {"cuMemAllocAsync", "cuLaunchKernel", "cuGraphCreate", "cuGraphAddKernelNode_v2", "cuGraphInstantiateWithFlags",
         "cuGraphLaunch", "cuGraphExecKernelNodeSetParams_v2", "cuStreamSynchronize"}) {
-    const std::vector<Value> inputs = {vector({1}), vector({2}), scalar(++factor)}; // another plan
+    const std::vector<float> ones(++length, 1); // another plan
+    const std::vector<Value> inputs = {vector(ones), vector(ones), scalar(3)};
     const CallOptions options = {.graph = std::string_view(function) != "cuLaunchKernel"};
     const bool isPatch = std::string_view(function) == "cuGraphExecKernelNodeSetParams_v2";
     auto earlier = isPatch ? program->call(0, inputs, options) : std::vector<Value>(); // its memory stays in use
@@ -258,7 +259,7 @@ TEST_F(CallTest, EveryFailureIsReportedAndLeavesNothing) {
     fake.failures.clear();
     auto again = program->call(0, inputs, options);
     ASSERT_OK(again.status());
-    EXPECT_EQ(read((*again)[0]), std::vector<float>{3 * factor});
+    EXPECT_EQ(read((*again)[0]), std::vector<float>(length, 6));
   }
   // Launches that the driver refused were counted as tried.
   fake.launches.resize(device->statistics().launches);
