@@ -35,6 +35,10 @@ Status takeScalars(Device &device, const CallPlan &plan, std::span<const int64_t
 /// The target that is taken; none where the block returns.
 const abi::fb::Target *takenTarget(const abi::fb::Function &block, std::span<const int64_t> registers);
 
+/// Why a function with blocks is not a list of commands that is known before it runs.
+inline constexpr std::string_view kHostGoesAlong =
+    "branches on what the device computes, uses globals or runs very many blocks, so that the host goes along";
+
 bool hasBlocks(const abi::fb::Function &function);
 /// Whether a block of the function loads or stores a global.
 bool usesGlobals(const abi::fb::Function &function);

@@ -17,7 +17,7 @@ abi::ElementType elementOf(const abi::fb::ValueType &type) {
 }
 
 /// Empty when the value has the declared type, else what differs.
-std::string typeDifference(const abi::fb::ValueType &declared, const Value &value) {
+std::string typeDifference(const abi::fb::ValueType &declared, const Value &value, bool hasMemory) {
   if (declared.kind() == abi::fb::ValueKind::Scalar) {
     const Scalar *scalar = std::get_if<Scalar>(&value);
     if (!scalar)
@@ -43,7 +43,7 @@ std::string typeDifference(const abi::fb::ValueType &declared, const Value &valu
   Result<uint64_t> bytes = denseBytes(tensor->shape, tensor->element);
   if (!bytes.ok())
     return std::string(bytes.status().message());
-  if (!tensor->buffer || tensor->buffer->size() < *bytes)
+  if (hasMemory && (!tensor->buffer || tensor->buffer->size() < *bytes))
     return concat("its buffer has ", tensor->buffer ? tensor->buffer->size() : 0, " bytes, the tensor needs ", *bytes);
   return "";
 }
@@ -61,17 +61,25 @@ Status checkInputCount(const abi::fb::Function &function, size_t given) {
                    function.name()->string_view(), "' takes ", declared, " (", types, ")");
 }
 
-Status checkInputs(const abi::fb::Function &function, std::span<const Value> inputs) {
+static Status checkValues(const abi::fb::Function &function, std::span<const Value> inputs, bool hasMemory) {
   TENON_RETURN_IF_ERROR(checkInputCount(function, inputs.size()));
   const std::string_view name = function.name()->string_view();
   const uint32_t declared = sizeOf(function.inputs());
   for (uint32_t i = 0; i < declared; ++i) {
     const abi::fb::ValueType &type = *function.inputs()->Get(i);
-    if (std::string difference = typeDifference(type, inputs[i]); !difference.empty())
+    if (std::string difference = typeDifference(type, inputs[i], hasMemory); !difference.empty())
       return makeError(StatusCode::InvalidArgument, "input ", i, " of function '", name, "' is ",
                        typeSpelling(inputs[i]), ", expected ", abi::typeSpelling(type), ": ", difference);
   }
   return okStatus();
+}
+
+Status checkInputs(const abi::fb::Function &function, std::span<const Value> inputs) {
+  return checkValues(function, inputs, /*hasMemory=*/true);
+}
+
+Status checkInputTypes(const abi::fb::Function &function, std::span<const Value> inputs) {
+  return checkValues(function, inputs, /*hasMemory=*/false);
 }
 
 namespace {

@@ -16,6 +16,8 @@ Status checkInputCount(const abi::fb::Function &function, size_t given);
 /// Count, element types, ranks, static extents, and that each tensor has a buffer that holds it. InvalidArgument names
 /// the first input that differs.
 Status checkInputs(const abi::fb::Function &function, std::span<const Value> inputs);
+/// The same of values that have no memory yet.
+Status checkInputTypes(const abi::fb::Function &function, std::span<const Value> inputs);
 
 /// Element types, ranks, extents and scalars of a call, one after another; no two different calls spell the same.
 class CallKey {

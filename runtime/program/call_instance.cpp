@@ -48,22 +48,6 @@ Result<std::unique_ptr<CallInstance>> CallInstance::create(std::shared_ptr<Devic
   return instance;
 }
 
-/// Whether they are others than before.
-bool CallInstance::takeConstants(size_t index, std::span<const int64_t> registers) {
-  const PlannedCommand &planned = plan_->commands[index];
-  if (planned.kind != PlannedCommand::Kind::Dispatch)
-    return false;
-  const auto *names = plan_->function->commands()->Get(planned.index)->body_as_Dispatch()->constants();
-  std::vector<uint64_t> &constants = commands_[index].constants;
-  bool isChanged = false;
-  for (uint32_t i = 0; i < constants.size(); ++i) {
-    const auto value = static_cast<uint64_t>(registers[names->Get(i)]);
-    isChanged |= constants[i] != value;
-    constants[i] = value;
-  }
-  return isChanged;
-}
-
 void CallInstance::moveArena(uint64_t address) {
   for (uint32_t i = 0; i < bases_.size(); ++i) {
     if (plan_->buffers[i].place != CallPlan::Place::Arena)
@@ -95,7 +79,7 @@ Status CallInstance::bind(std::span<const Value> inputs, std::span<const Value> 
   for (size_t i = 0; i < commands_.size(); ++i) {
     const std::vector<PlannedRange> &ranges = plan_->commands[i].ranges;
     const bool isTouched =
-        (hasRegisters && takeConstants(i, options.registers)) || isFirst ||
+        (hasRegisters && takeConstants(plan_->commands[i], options.registers, commands_[i].constants)) || isFirst ||
         std::any_of(ranges.begin(), ranges.end(), [&](const PlannedRange &r) { return isChanged_[r.buffer]; });
     if (!isTouched)
       continue;

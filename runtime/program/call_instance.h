@@ -58,7 +58,6 @@ private:
   CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const CallPlan> plan);
   Status bind(std::span<const Value> inputs, std::span<const Value> results, const Options &options);
   void moveArena(uint64_t address);
-  bool takeConstants(size_t index, std::span<const int64_t> registers);
   Status bindCommand(size_t index);
   Status buildGraph();
   Status addNode(size_t index);

@@ -16,6 +16,7 @@ namespace tenon::runtime {
 namespace {
 
 constexpr uint32_t kNoRegister = std::numeric_limits<uint32_t>::max();
+constexpr uint64_t kMostNamed = 64;                                    // dispatches in a message
 constexpr uint32_t kWholeRange = std::numeric_limits<uint32_t>::max(); // "from the start", "to the end"
 
 template <typename Vector> uint32_t sizeOf(const Vector *vector) {
@@ -66,7 +67,7 @@ public:
     TENON_RETURN_IF_ERROR(planCommands());
     // One block for what does not outlive the call.
     TENON_RETURN_IF_ERROR(placeTransients());
-    orderCommands();
+    orderCommands(*plan_);
     return std::shared_ptr<const CallPlan>(std::move(plan_));
   }
 
@@ -79,7 +80,6 @@ private:
   Status planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command);
   Status placeTransients();
   Status packTransients();
-  void orderCommands();
   Result<PlannedRange> range(const abi::fb::BufferRange &range) const;
   std::string name() const { return concat("function '", function_.name()->string_view(), "'"); }
 
@@ -238,6 +238,7 @@ Status Planner::planCommands() {
   for (uint32_t i = 0; i < sizeOf(function_.commands()); ++i) {
     const abi::fb::Command &source = *function_.commands()->Get(i);
     PlannedCommand command;
+    command.function = &function_;
     command.index = i;
     if (const abi::fb::Dispatch *dispatch = source.body_as_Dispatch()) {
       TENON_ASSIGN_OR_RETURN(command.kernel,
@@ -310,36 +311,12 @@ Status Planner::packTransients() {
   return okStatus();
 }
 
-/// Commands in one line of addresses: the arena from 0, every other buffer behind it, apart from all others. Inputs may
-/// be the same memory, which nobody writes; results are not (Program::callInto sees to it).
-void Planner::orderCommands() {
-  std::vector<uint64_t> base(plan_->buffers.size());
-  uint64_t next = plan_->arenaBytes;
-  for (size_t i = 0; i < base.size(); ++i) {
-    const CallPlan::Buffer &buffer = plan_->buffers[i];
-    base[i] = buffer.place == CallPlan::Place::Arena ? buffer.offset : next;
-    if (buffer.place != CallPlan::Place::Arena)
-      next += buffer.bytes;
-  }
-  std::vector<std::vector<Access>> accesses(plan_->commands.size());
-  for (size_t i = 0; i < accesses.size(); ++i) {
-    const PlannedCommand &command = plan_->commands[i];
-    for (size_t operand = 0; operand < command.ranges.size(); ++operand) {
-      const PlannedRange &range = command.ranges[operand];
-      bool isWrite = operand + 1 == command.ranges.size(); // the target of a copy or fill
-      if (command.kind == PlannedCommand::Kind::Dispatch)
-        isWrite = !command.kernel->declaration->layout.bindings[operand].readOnly;
-      const uint64_t begin = base[range.buffer] + range.offset;
-      accesses[i].push_back({begin, begin + range.bytes, isWrite});
-    }
-  }
-  plan_->order = hazardOrder(accesses);
-}
-
 } // namespace
 
 std::string CallPlan::describeCommand(const PlannedCommand &command) const {
-  const abi::fb::Command &source = *function->commands()->Get(command.index);
+  if (!command.function)
+    return concat("function '", function->name()->string_view(), "', the copy of a result");
+  const abi::fb::Command &source = *command.function->commands()->Get(command.index);
   std::string out = source.location() ? concat(source.location()->string_view(), ": ") : std::string();
   out += concat("function '", function->name()->string_view(), "', command ", command.index, " (",
                 abi::fb::EnumNameCommandBody(source.body_type()));
@@ -355,15 +332,59 @@ Status CallPlan::describeFault(Status status) const {
     return std::move(status).withContext(concat("function '", function->name()->string_view(), "'"));
   // The stream says that something failed, not what.
   std::string candidates;
+  uint64_t named = 0;
   for (const PlannedCommand &command : commands) {
     if (command.kind != PlannedCommand::Kind::Dispatch)
       continue;
     if (launches == 1)
       return std::move(status).withContext(describeCommand(command));
-    candidates += concat("\n  ", describeCommand(command));
+    if (++named <= kMostNamed)
+      candidates += concat("\n  ", describeCommand(command));
   }
+  if (named > kMostNamed)
+    candidates += concat("\n  and ", named - kMostNamed, " more");
   return makeError(status.code(), "function '", function->name()->string_view(), "': ", status.message(),
                    "\none of these dispatches failed; run with --synchronous to know which:", candidates);
+}
+
+/// Commands in one line of addresses: the arena from 0, every other buffer behind it, apart from all others. Inputs may
+/// be the same memory, which nobody writes; results are not (Program::callInto sees to it).
+void orderCommands(CallPlan &plan) {
+  std::vector<uint64_t> base(plan.buffers.size());
+  uint64_t next = plan.arenaBytes;
+  for (size_t i = 0; i < base.size(); ++i) {
+    const CallPlan::Buffer &buffer = plan.buffers[i];
+    base[i] = buffer.place == CallPlan::Place::Arena ? buffer.offset : next;
+    if (buffer.place != CallPlan::Place::Arena)
+      next += buffer.bytes;
+  }
+  std::vector<std::vector<Access>> accesses(plan.commands.size());
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    const PlannedCommand &command = plan.commands[i];
+    for (size_t operand = 0; operand < command.ranges.size(); ++operand) {
+      const PlannedRange &range = command.ranges[operand];
+      bool isWrite = operand + 1 == command.ranges.size(); // the target of a copy or fill
+      if (command.kind == PlannedCommand::Kind::Dispatch)
+        isWrite = !command.kernel->declaration->layout.bindings[operand].readOnly;
+      const uint64_t begin = base[range.buffer] + range.offset;
+      accesses[i].push_back({begin, begin + range.bytes, isWrite});
+    }
+  }
+  plan.order = hazardOrder(accesses);
+}
+
+bool takeConstants(const PlannedCommand &command, std::span<const int64_t> registers,
+                   std::vector<uint64_t> &constants) {
+  if (command.kind != PlannedCommand::Kind::Dispatch)
+    return false;
+  const auto *names = command.function->commands()->Get(command.index)->body_as_Dispatch()->constants();
+  bool isChanged = false;
+  for (uint32_t i = 0; i < constants.size(); ++i) {
+    const auto value = static_cast<uint64_t>(registers[names->Get(i)]);
+    isChanged |= constants[i] != value;
+    constants[i] = value;
+  }
+  return isChanged;
 }
 
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,

@@ -31,7 +31,8 @@ struct PlannedRange {
 struct PlannedCommand {
   enum class Kind : uint8_t { Dispatch, Copy, Fill };
   Kind kind = Kind::Dispatch;
-  uint32_t index = 0; // in the function, for messages
+  const abi::fb::Function *function = nullptr; // that has it, or the block; null: the runtime's own copy of a result
+  uint32_t index = 0;                          // in there
   const LoadedExport *kernel = nullptr;
   std::array<uint32_t, 3> grid = {};
   std::vector<PlannedRange> ranges; // bindings; source and target; target
@@ -97,6 +98,13 @@ struct PlanSources {
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
                                                      const PlanSources &sources,
                                                      const CallKey::IgnoredScalars &ignored = {});
+
+/// Gives the commands of a plan the edges that their memory asks for.
+void orderCommands(CallPlan &plan);
+
+/// The constants of a dispatch, of other registers than those that the plan was made with.
+/// @return whether they are others than before
+bool takeConstants(const PlannedCommand &command, std::span<const int64_t> registers, std::vector<uint64_t> &constants);
 
 /// InvalidArgument: the first check of the function that does not hold.
 /// @param registers [registers of the function] values

@@ -11,6 +11,7 @@
 #include "runtime/program/call_results.h"
 #include "runtime/program/planned_call.h"
 #include "runtime/program/register_program.h"
+#include "runtime/program/unrolled_plan.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <algorithm>
@@ -42,8 +43,11 @@ Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
     if (function && hasBlocks(*function))
       for (const abi::fb::Function *block : *function->blocks())
         blocks.emplace_back().ignore(*block);
-    else if (function && i < calls_.size())
-      calls_[i].ignore(*function);
+    if (function && i < calls_.size()) {
+      calls_[i].isDecidedByHost = isDecidedByHost(*function);
+      if (blocks.empty())
+        calls_[i].ignore(*function);
+    }
   }
   globals_.resize(view_.raw().globals() ? view_.raw().globals()->size() : 0);
 }
@@ -82,8 +86,13 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   HostSpan span(device_->trace(), "call", "call", source.name()->string_view());
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
-  if (!blockCalls_[function].empty())
-    return callBlocks(function, inputs, results, options);
+  std::shared_ptr<PlannedCall> planned;
+  if (!blockCalls_[function].empty()) {
+    if (options.mostBlocks == 0)
+      TENON_RETURN_IF_ERROR(planUnrolled(function, inputs, /*onlyAgain=*/!options.stream, planned));
+    if (!planned)
+      return callBlocks(function, inputs, results, options);
+  }
   const cuda::Driver &driver = device_->driver();
   const CUstream stream = options.stream.value_or(device_->stream().handle());
   bool isCaptured = false;
@@ -98,8 +107,8 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   TENON_RETURN_IF_ERROR(runtime::checkInputs(source, inputs));
 
   // Shapes, sizes, grids, kernels, checks of the function: of the first call like this one.
-  std::shared_ptr<PlannedCall> planned;
-  TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
+  if (!planned)
+    TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
 
   // Scalars of this one.
   thread_local std::vector<int64_t> registers; // a call like an earlier one allocates nothing
@@ -149,13 +158,19 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
     return makeError(StatusCode::FailedPrecondition, "submit: the queue is of another device, ",
                      queue.device().description());
   TENON_RETURN_IF_ERROR(refuseExpectations(view_.functionAt(function)));
-  if (!blockCalls_[function].empty())
-    return makeError(StatusCode::FailedPrecondition, "function '", view_.functionAt(function).name()->string_view(),
-                     "' branches or uses globals, which the host does as it runs: call it without a queue");
+  std::shared_ptr<PlannedCall> planned;
+  if (!blockCalls_[function].empty()) {
+    cuda::ContextScope scope = device_->enter();
+    TENON_RETURN_IF_ERROR(scope.status());
+    TENON_RETURN_IF_ERROR(planUnrolled(function, inputs, /*onlyAgain=*/false, planned));
+    if (!planned)
+      return makeError(StatusCode::FailedPrecondition, "function '", view_.functionAt(function).name()->string_view(),
+                       "' ", kHostGoesAlong, ": call it without a queue");
+  }
   HostSpan span(device_->trace(), "submission", "submit", view_.functionAt(function).name()->string_view());
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
-  std::shared_ptr<PlannedCall> planned;
-  TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
+  if (!planned)
+    TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
   std::vector<int64_t> registers;
   TENON_RETURN_IF_ERROR(callRegisters(function, inputs, registers));
   TENON_RETURN_IF_ERROR(
@@ -200,11 +215,16 @@ Status Program::callRegisters(uint32_t function, std::span<const Value> inputs, 
 
 Status Program::makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
                          std::shared_ptr<PlannedCall> &planned) {
-  auto &plans = calls.plans;
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
                          makeCallPlan(function, inputs, {executables_, constantBytes_}, calls.ignored));
+  return keepPlan(calls, std::move(made), kMostPlans, planned);
+}
+
+Status Program::keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most,
+                         std::shared_ptr<PlannedCall> &planned) {
+  auto &plans = calls.plans;
   TENON_RETURN_IF_ERROR(uploadConstants(*made));
-  if (plans.size() >= kMostPlans)
+  if (plans.size() >= most)
     plans.erase(std::min_element(plans.begin(), plans.end(),
                                  [](const auto &a, const auto &b) { return a->lastUse < b->lastUse; }));
   plans.push_back(std::make_shared<PlannedCall>(std::move(made)));

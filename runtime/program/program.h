@@ -47,7 +47,8 @@ struct CallOptions {
   /// A stream of the caller's, in the device's primary context: the call returns when its work is given to it, and the
   /// inputs and results must live until that is complete; faults come from the stream. A stream that is being captured
   /// takes the commands into the caller's graph, whose memory lives as long as the program. Not given: the device's own
-  /// queue, and the call is complete when it returns. A function with blocks waits for what is on the stream, runs on
+  /// queue, and the call is complete when it returns. A function with blocks that the device decides about (it reads
+  /// back what was computed, or uses globals), and one that runs very many, waits for what is on the stream, runs on
   /// the device's own and is complete when it returns; it cannot be captured.
   std::optional<CUstream> stream;
   /// Given: asked for each result that needs memory of its own, whatever buffer the caller's results had. A function
@@ -105,7 +106,7 @@ public:
 
   /// As callInto(), when the waits are reached; returns at once, and the signals say when it is complete or what went
   /// wrong. Inputs and results are kept alive until then, the program is not. `results` is set when this returns, its
-  /// contents are not. FailedPrecondition: a queue of another device; a function with blocks, which the host runs.
+  /// contents are not. FailedPrecondition: a queue of another device; a function with blocks that cannot be captured.
   Status submit(SubmissionQueue &queue, std::span<const SemaphorePoint> waits, uint32_t function,
                 std::span<const Value> inputs, std::vector<Value> &results, std::span<const SemaphorePoint> signals);
 
@@ -119,6 +120,13 @@ private:
     std::vector<std::shared_ptr<PlannedCall>> plans;
     CallKey::IgnoredScalars ignored = {}; // scalars that only kernels see: of each call, and none of the plan
     bool ignoresAny = false;
+    bool isDecidedByHost = false; // a function with blocks whose plans may be those of unrolled_plan.h
+    // Calls that came once, or more often: a plan of all blocks pays from the second on, unless it is too long.
+    struct Seen {
+      uint64_t hash;
+      bool isTooLong = false;
+    };
+    std::vector<Seen> seen = {};
 
     void ignore(const abi::fb::Function &function);
   };
@@ -131,6 +139,12 @@ private:
   Status plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned);
   Status makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
                   std::shared_ptr<PlannedCall> &planned); // with plansMutex_ held
+  Status keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most,
+                  std::shared_ptr<PlannedCall> &planned); // likewise
+  /// A plan of all blocks that a call runs; null: the host goes from block to block.
+  /// @param onlyAgain not for the first call like this one
+  Status planUnrolled(uint32_t function, std::span<const Value> inputs, bool onlyAgain,
+                      std::shared_ptr<PlannedCall> &planned);
   // program_blocks.cpp
   Status callBlocks(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
                     const CallOptions &options);

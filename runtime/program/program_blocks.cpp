@@ -9,6 +9,7 @@
 #include "runtime/program/planned_call.h"
 #include "runtime/program/program.h"
 #include "runtime/program/register_program.h"
+#include "runtime/program/unrolled_plan.h"
 
 #include <algorithm>
 
@@ -55,8 +56,8 @@ Status Program::callBlocks(uint32_t index, std::span<const Value> inputs, std::v
   if (options.stream) {
     TENON_ASSIGN_OR_RETURN(const bool isCaptured, isCapturing(device_->driver(), *options.stream));
     if (isCaptured)
-      return makeError(StatusCode::FailedPrecondition, "function '", function.name()->string_view(),
-                       "' branches or uses globals, which the host does as it runs: it cannot be captured");
+      return makeError(StatusCode::FailedPrecondition, "function '", function.name()->string_view(), "' ",
+                       kHostGoesAlong, ": it cannot be captured");
     TENON_RETURN_IF_ERROR(cuda::driverStatus(device_->driver(), device_->driver().cuStreamSynchronize(*options.stream),
                                              "cuStreamSynchronize"));
   }
@@ -196,6 +197,39 @@ Status Program::planBlock(FunctionCalls &calls, const abi::fb::Function &block, 
       return okStatus();
     }
   return makePlan(calls, block, inputs, planned);
+}
+
+Status Program::planUnrolled(uint32_t index, std::span<const Value> inputs, bool onlyAgain,
+                             std::shared_ptr<PlannedCall> &planned) {
+  constexpr size_t kMostSeen = 64, kMostPlans = 32; // a plan may have hundreds of commands
+  FunctionCalls &calls = calls_[index];
+  if (!calls.isDecidedByHost)
+    return okStatus();
+  TENON_RETURN_IF_ERROR(checkInputs(index, inputs));
+  const uint64_t hash = CallKey::hashOf(inputs);
+  std::lock_guard lock(plansMutex_);
+  for (const std::shared_ptr<PlannedCall> &known : calls.plans)
+    if (known->plan->key.hash() == hash && known->plan->key.matches(inputs)) {
+      known->lastUse = ++clock_;
+      planned = known;
+      return okStatus();
+    }
+  auto seen = std::find_if(calls.seen.begin(), calls.seen.end(), [&](const auto &each) { return each.hash == hash; });
+  const bool isFirst = seen == calls.seen.end();
+  if (isFirst) {
+    if (calls.seen.size() >= kMostSeen)
+      calls.seen.erase(calls.seen.begin());
+    seen = calls.seen.insert(calls.seen.end(), {hash});
+  }
+  if (seen->isTooLong || (isFirst && onlyAgain))
+    return okStatus();
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
+                         makeUnrolledPlan(view_.functionAt(index), inputs, {executables_, constantBytes_}));
+  if (!made) {
+    seen->isTooLong = true;
+    return okStatus();
+  }
+  return keepPlan(calls, std::move(made), kMostPlans, planned);
 }
 
 // --- Globals --------------------------------------------------------------------------------------------------------

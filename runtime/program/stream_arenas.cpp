@@ -58,8 +58,8 @@ Result<StreamArenas::Use> StreamArenas::take(CUstream stream, uint64_t id, uint6
     // Lengths that grow from call to call are not to take new memory each time.
     uint64_t wanted = bytes;
     if (memory) {
-      TENON_RETURN_IF_ERROR(cuda::driverStatus(device_.driver(), device_.driver().cuStreamSynchronize(stream),
-                                               "cuStreamSynchronize"));
+      TENON_RETURN_IF_ERROR(
+          cuda::driverStatus(device_.driver(), device_.driver().cuStreamSynchronize(stream), "cuStreamSynchronize"));
       wanted = std::max(bytes, memory->size() + memory->size() / 4);
       memory = nullptr;
     }

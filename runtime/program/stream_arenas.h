@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory for transients, a piece for each stream. Calls on one stream follow each other, so all plans of a program share
-// the piece of a stream: it is as large as the largest of them asked for, however many shapes a program is called with.
+// Memory for transients, a piece for each stream. Calls on one stream follow each other, so all plans of a program
+// share the piece of a stream: it is as large as the largest of them asked for, however many shapes a program is called
+// with.
 #pragma once
 
 #include "runtime/memory/buffer.h"

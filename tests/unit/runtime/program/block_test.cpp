@@ -171,14 +171,15 @@ TEST_F(BlockTest, IsTheHostsToRun) {
   load({times()});
   auto queue = SubmissionQueue::create(device).take();
   std::vector<Value> results;
-  EXPECT_STATUS(program->submit(*queue, {}, 0, std::vector<Value>{vector({1}), count(1)}, results, {}),
-                FailedPrecondition,
-                "function 'times' branches or uses globals, which the host does as it runs: call it without a queue");
+  EXPECT_STATUS(
+      program->submit(*queue, {}, 0, std::vector<Value>{vector({1}), count(1)}, results, {}), FailedPrecondition,
+      "function 'times' branches on what the device computes, uses globals or runs very many blocks, so that the "
+      "host goes along: call it without a queue");
   const auto stream = reinterpret_cast<CUstream>(uintptr_t(16));
   const std::vector<Value> inputs = {vector({1}), count(1)};
   fake.capturing = stream;
   EXPECT_STATUS(program->call(0, inputs, {.stream = stream}).status(), FailedPrecondition,
-                "function 'times' branches or uses globals, which the host does as it runs: it cannot be captured");
+                "so that the host goes along: it cannot be captured");
   fake.capturing = nullptr;
   // What is on the stream may make the inputs.
   const size_t waited = fake.count("cuStreamSynchronize");
