@@ -110,9 +110,9 @@ Status Unroller::runBlock(uint32_t index, Handed &handed, const abi::fb::Target 
   for (uint32_t i = 0; i < plan->returned; ++i) {
     const CallPlan::Result &result = plan->results[i];
     results.buffers.push_back(result.isScalar ? kNone : buffers[result.buffer]);
-    results.values.push_back(
-        result.isScalar ? Value(Scalar{result.element, registers[block.results()->Get(i)->scalar()]})
-                        : Value(Tensor{result.element, result.shape, nullptr}));
+    results.values.push_back(result.isScalar
+                                 ? Value(Scalar{result.element, registers[block.results()->Get(i)->scalar()]})
+                                 : Value(Tensor{result.element, result.shape, nullptr}));
   }
   handed = std::move(results);
   target = takenTarget(block, registers);

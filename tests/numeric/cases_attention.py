@@ -24,9 +24,12 @@ LAYOUTS = {
     "flat": ("bhmd", "bhnd", "bhne", "bhmn", "bhme"),
     "repeated": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
     "repeated flat": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
-    "packed": ("mhd", "nhd", "nhe", "hmn", "mhe"),  # for cases_attention_documents.py
+    # For cases_attention_documents.py and cases_attention_shared.py.
+    "packed": ("mhd", "nhd", "nhe", "hmn", "mhe"),
+    "keys of all heads": ("bhmd", "bnd", "bhne", "bhmn", "bhme"),
+    "values of all heads": ("bhmd", "bhnd", "bne", "bhmn", "bhme"),
 }
-BATCHED = [name for name in LAYOUTS if name != "packed"]
+BATCHED = list(LAYOUTS)[:-3]
 # flat: products in three dimensions, heads being part of the batch. repeated: keys are copied for each head that shares them.
 SCALES = ("multiplied", "divided", "queries before", "none")
 SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions", "powers of two", "scaled powers of two")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Gradients of attention whose heads share keys and values in groups: those by keys and by values sum over the heads of a group.
-Also products whose keys all heads share, and whose values they do not."""
+Also heads that share keys and have values of their own, and the contrary."""
 import itertools
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 import bounded
 import elements
 from cases import Case, Raw, argument, generator
-from cases_attention import Writer
+from cases_attention import Writer, attention
 from cases_attention_gradients import by_operands, hidden
 from elements import EPS
 from program import Program
@@ -102,6 +102,11 @@ def cases(sizes):
             if layout == "hgmd":
                 size = (1, *size[1:])
             yield backward(layout, ("bf16", "f16")[number % 2], mask, size, number % 4 == 2 and size[3] != 256)
+    alone = itertools.product(("keys of all heads", "values of all heads"), ("none", "causal", "lengths"),
+                              (((70, 130), (64, 64)), ((2, 300), (64, 64)), ((33, 31), (7, 5)), ((129, 257), (128, 128))))
+    for number, (layout, mask, (lengths, depths)) in enumerate(alone):
+        if whole or number % 5 == 0:
+            yield attention(layout, ("bf16", "f16", "f32")[number % 3], "multiplied", "operation", mask, "plain", lengths, depths, number % 4 == 2, many=lengths[0] == 129)
     for operand in ("f32", "f64"):
         if whole or operand == "f32":
             yield backward("bhgmd", operand, "causal", (1, 2, 2, 70, 290, 16), True)

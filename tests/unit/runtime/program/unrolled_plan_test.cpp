@@ -9,8 +9,8 @@ namespace tenon::runtime {
 
 static const TypeSpec kVector = {ElementType::F32, {-1}}, kCount = {ElementType::I32, {}, true};
 
-/// times(x: tensor<?xf32>, n: i32) -> (tensor<?xf32>, tensor<?xf32>, i32): x + n * x by additions, twice, and the rounds
-/// that are left, which is 0.
+/// times(x: tensor<?xf32>, n: i32) -> (tensor<?xf32>, tensor<?xf32>, i32): x + n * x by additions, twice, and the
+/// rounds that are left, which is 0.
 static FunctionSpec times() {
   FunctionSpec entry, head, body, function;
   entry.name = head.name = body.name = function.name = "times";
