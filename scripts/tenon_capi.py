@@ -18,6 +18,11 @@ class CallOptions(Structure):
                 ("stream", c_void_p)]
 
 
+class FunctionInfo(Structure):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("documentation", c_char_p), ("input_count", c_size_t),
+                ("result_count", c_size_t), ("runs_on_host", c_bool)]
+
+
 class TenonError(Exception):
     pass
 
@@ -96,6 +101,13 @@ class Call:
         self.options = CallOptions(sizeof(CallOptions))
         self.arguments = (program.handle, function, self.values, c_size_t(len(inputs)))
         self.call = program.runtime.library.tenon_program_call_again
+
+    def runs_on_host(self):
+        """Whether the function branches, reads back or keeps state."""
+        info = FunctionInfo(sizeof(FunctionInfo))
+        library = self.program.runtime.library
+        self.program.runtime.check(library.tenon_program_function_info(self.arguments[0], self.arguments[1], byref(info)))
+        return info.runs_on_host
 
     def run(self):
         """Waits for the results."""

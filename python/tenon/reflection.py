@@ -25,7 +25,8 @@ class TypeInfo:
 
 @dataclasses.dataclass(frozen=True)
 class FunctionInfo:
-    """A function of a program. `runs_on_host`: it branches, reads back or keeps state, so no stream captures it."""
+    """A function of a program. `runs_on_host`: it branches, reads back or keeps state: a stream
+    captures it only where shapes and numbers decide which branch is taken."""
 
     name: str
     documentation: str

@@ -36,7 +36,8 @@ typedef struct tenon_function_info {
   const char *name;
   const char *documentation; /* "" where the program says none */
   size_t input_count, result_count;
-  bool runs_on_host;     /* it branches, reads back or keeps state: no queue takes it, and no capture */
+  bool runs_on_host;     /* it branches, reads back or keeps state. Queues and captures take it where numbers
+                            that the host has decide each branch, and where it neither reads back nor keeps state. */
   bool has_expectations; /* check.*: neither a stream nor a queue takes it */
 } tenon_function_info_t;
 typedef struct tenon_type_info {
@@ -74,8 +75,8 @@ typedef struct tenon_call_options {
   void *stream;
   /* Since TENON_1_6; NULL: memory of the device's. Asked for each result that needs memory of its own, also where
      `*results` has some: the address of `bytes` bytes of the device's memory, which stay the caller's and live until
-     the work is complete, or 0: the call fails as TENON_RESOURCE_EXHAUSTED. Functions that run on the host do not ask.
-   */
+     the work is complete, or 0: the call fails as TENON_RESOURCE_EXHAUSTED. Functions that run on the host mostly do not
+     ask: `*results` says where their results lie. */
   tenon_result_memory_fn result_memory;
   void *result_user;
 } tenon_call_options_t;
