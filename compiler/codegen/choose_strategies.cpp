@@ -14,6 +14,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -178,7 +179,7 @@ private:
     if (narrowSums)
       function->setAttr(kNarrowSumsAttr, b.getUnitAttr());
     if (hasOnlyMapTargets_)
-      function->setAttr(kHopperOnlyAttr, b.getUnitAttr());
+      function->setAttr(dispatch::kHopperOnlyAttr, b.getUnitAttr());
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);
     if (failed(kernel))
       return failure();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-align-products (Passes.td): operands of products and convolutions are copied where that is faster than to read
 // them as they lie (products/).
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/analysis/grouped.h"
 #include "compiler/dispatch/analysis/grouped_filters.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
 #include "compiler/dispatch/products/channels_last.h"
 #include "compiler/dispatch/products/few_channels.h"
@@ -65,12 +67,22 @@ void align(Convolution convolution) {
   bringChannelsLast(convolution);
 }
 
+bool isForHopperOnly(ModuleOp module) {
+  const SmallVector<hal::ExecutableTargetAttr> targets = targetsOf(module);
+  return !targets.empty() && llvm::all_of(targets, [](hal::ExecutableTargetAttr target) {
+    const FailureOr<abi::TargetArch> arch = targetArchOf(target);
+    return succeeded(arch) && *arch == abi::TargetArch{90, abi::ArchSuffix::A};
+  });
+}
+
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
   using AlignProductsBase::AlignProductsBase;
 
   void runOnOperation() override {
     if (tf32)
       getOperation()->setAttr(kTf32Attr, UnitAttr::get(&getContext()));
+    if (isForHopperOnly(getOperation()))
+      getOperation()->setAttr(kHopperOnlyAttr, UnitAttr::get(&getContext()));
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       addStartsBehind(function);

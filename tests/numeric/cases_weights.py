@@ -11,9 +11,10 @@ from cases_contraction import contracted
 
 # rows, columns, groups, elements of a group, rows are unknown. Vectors, less than a vector, groups of no whole vectors, one row, many.
 SHAPES = ((1, 40, 3, 64, False), (5, 136, 2, 128, True), (33, 72, 4, 32, False), (64, 129, 3, 24, False), (3, 20, 12, 6, False),
-          (2, 24, 5, 16, True), (72, 80, 2, 64, False), (130, 136, 3, 40, True), (1, 33, 1, 128, False))
+          (2, 24, 5, 16, True), (72, 80, 2, 64, False), (130, 136, 3, 40, True), (1, 33, 1, 128, False), (17, 257, 2, 192, False),
+          (70, 129, 5, 64, False), (9, 72, 1, 64, True), (65, 130, 3, 128, True), (20, 130, 21, 64, False))
 # Several blocks and steps of each kernel.
-LARGE = ((5, 1032, 16, 64, True), (37, 1032, 16, 64, True), (32, 1027, 128, 8, True))
+LARGE = ((5, 1032, 16, 64, True), (37, 1032, 16, 64, True), (32, 1027, 128, 8, True), (131, 520, 9, 128, False), (8, 1030, 7, 96, False))
 
 
 class Weights:
@@ -34,12 +35,33 @@ class Weights:
         if form == "bytes":  # twice that, computed behind the product
             self.result = bounded.finish("f32", 2 * self.result.v, 2 * self.result.e)
         self.scales = scales  # the order of their dimensions
-        if kind == "i8":
+        if kind == "i8" and form == "by hand":
+            self.given = codes
+        elif form == "by hand":  # a byte for two, the first in the low half
+            self.given = ((codes[:, :, 0::2] & 15) | (codes[:, :, 1::2] & 15) << 4).astype(np.uint8).view(np.int8)
+        elif kind == "i8":
             self.given = codes.reshape(columns, groups * each) if form == "bytes" else codes
         else:
             flat = codes.reshape(columns, groups * each) if form == "bytes" else codes
             self.given = packed("i4", flat & 15)
             assert np.array_equal(meaning("i4", flat & 15) & 15, flat & 15)
+
+    def by_hand(self):
+        """A half of a byte as a number, in the ways that bodies say it."""
+        e, is_signed = self.element, self.kind == "i4"
+        odd = ["%i = linalg.index 2 : index", "%two = arith.constant 2 : index", "%four = arith.constant 4 : i8", "%h = arith.remui %i, %two : index",
+               "%f = arith.constant 15 : i8"]
+        if self.shape[0] % 2:  # shifted by what the place says
+            lines = [*odd, "%h8 = arith.index_cast %h : index to i8", "%distance = arith.muli %h8, %four : i8", "%q = arith.shrui %a, %distance : i8"]
+            lines += (["%q4 = arith.trunci %q : i8 to i4", "%n = arith.extsi %q4 : i4 to i32"] if is_signed
+                      else ["%n8 = arith.andi %q, %f : i8", "%n = arith.extui %n8 : i8 to i32"])
+            return "\n    ".join([*lines, f"%b = arith.sitofp %n : i32 to {e}"])
+        lines = [*odd, "%null = arith.constant 0 : index", "%first = arith.cmpi eq, %h, %null : index"]
+        if is_signed:
+            lines += ["%up = arith.shli %a, %four : i8", "%low = arith.shrsi %up, %four : i8", "%high = arith.shrsi %a, %four : i8"]
+        else:
+            lines += ["%low = arith.andi %a, %f : i8", "%high = arith.shrui %a, %four : i8"]
+        return "\n    ".join([*lines, "%n = arith.select %first, %low, %high : i8", f"%b = arith.sitofp %n : i8 to {e}"])
 
     def inputs(self):
         order = (0, 1) if self.scales == "ng" else (1, 0)
@@ -52,9 +74,10 @@ class Weights:
     def text(self, name="run"):
         rows, columns, groups, each, is_dynamic = self.shape
         e, m = self.element, "?" if is_dynamic else rows
-        integer = "i8" if self.kind == "i8" else "i4"
+        is_by_hand = self.form == "by hand" and self.kind != "i8"
+        integer = "i8" if self.kind == "i8" or is_by_hand else "i4"
         blocks, depth = f"{columns}x{groups}x{each}", groups * each
-        given = f"tensor<{blocks}x{integer}>"
+        given = f"tensor<{columns}x{groups}x{each // 2}xi8>" if is_by_hand else f"tensor<{blocks}x{integer}>"
         lines = []
         if self.form == "bytes":
             bits = 8 if integer == "i8" else 4
@@ -64,11 +87,11 @@ class Weights:
         source = "%q" if lines else "%given"
         scales = "n, g" if self.scales == "ng" else "g, n"
         lines.append(f"""%w0 = tensor.empty() : tensor<{blocks}x{e}>
-  %w3 = linalg.generic {{indexing_maps = [affine_map<(n, g, k) -> (n, g, k)>, affine_map<(n, g, k) -> ({scales})>,
+  %w3 = linalg.generic {{indexing_maps = [affine_map<(n, g, k) -> (n, g, k{' floordiv 2' if is_by_hand else ''})>, affine_map<(n, g, k) -> ({scales})>,
       affine_map<(n, g, k) -> ({scales})>, affine_map<(n, g, k) -> (n, g, k)>], iterator_types = ["parallel", "parallel", "parallel"]}}
-      ins({source}, %scale, %zero : tensor<{blocks}x{integer}>, {scale}, {scale}) outs(%w0 : tensor<{blocks}x{e}>) {{
+      ins({source}, %scale, %zero : {given if is_by_hand else f'tensor<{blocks}x{integer}>'}, {scale}, {scale}) outs(%w0 : tensor<{blocks}x{e}>) {{
   ^bb0(%a: {integer}, %s: {e}, %z: {e}, %o: {e}):
-    %b = arith.{'uitofp' if self.kind == 'u4' else 'sitofp'} %a : {integer} to {e}
+    {self.by_hand() if is_by_hand else f"%b = arith.{'uitofp' if self.kind == 'u4' else 'sitofp'} %a : {integer} to {e}"}
     %c = arith.subf %b, %z : {e}
     %d = arith.mulf %c, %s : {e}
     linalg.yield %d : {e}
@@ -119,7 +142,7 @@ def cases(sizes):
     number = 0
     for kind in ("i4", "u4", "i8"):
         for element in ("bf16", "f16"):
-            for form in ("collapsed", "blocked", "bytes"):
+            for form in ("collapsed", "blocked", "bytes", "by hand"):
                 for shape in SHAPES + LARGE:
                     number += 1
                     # The small grid has every shape in every form of some types.

@@ -62,7 +62,6 @@ void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Posit
           });
 }
 
-/// Values that lie in one chunk.
 void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> values) {
   Type element = k_.b.getIntegerType(elementBytes_ * 8);
   Value at = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk()))));

@@ -43,6 +43,8 @@ public:
   Runs findRuns();
   /// As a fast bring(), from runs that were found before: rows that are looked up are looked up once.
   void bringRuns(mlir::Value arena, mlir::Value step, const Runs &runs);
+  /// Values that lie in one chunk, from element `inRow` of a row on.
+  void put(mlir::Value arena, mlir::Value row, mlir::Value inRow, llvm::ArrayRef<mlir::Value> values);
   /// The byte behind the tile's first at which a chunk of 16 bytes lies. Along the reduced elements: position across,
   /// chunk of the step; across: reduced element, chunk of the side.
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
@@ -53,7 +55,6 @@ private:
   /// Elements of a row in memory, of a chunk.
   uint32_t rowLength() const { return operand_.isAlongReduced ? kernel_.depth : side_; }
   uint32_t chunk() const { return 16 / elementBytes_; }
-  void put(mlir::Value arena, mlir::Value row, mlir::Value inRow, llvm::ArrayRef<mlir::Value> values);
   struct Position {
     mlir::Value row, inRow; // of the tile
   };

@@ -145,11 +145,28 @@ uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const
       widest = std::max(widest, dispatch::elementBytes(input->tensor.element));
     else if (shape.sharedBy(input->tensor, op->op, operand.vectorAxis))
       widest = std::max(widest, 1u); // or less
-  // Bytes are computed with eight at a time.
   const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
+  if (widest == 1 && operand.isAlongReduced && size)
+    for (uint32_t width : {kMostPacked, kMostPacked / 2})
+      if (*size % width == 0 && bytesOf(operand, shape, width) <= 16)
+        return width;
+  // Else bytes are computed with eight at a time.
   if (widest == 1 && operand.isCopied() && size && *size % 16 == 0)
     return 16;
   return widest == 0 ? 1 : 16 / std::max(widest, 2u);
+}
+
+uint32_t Product::bytesOf(const Operand &operand, const GroupShape &shape, uint32_t width) {
+  uint32_t most = operand.border ? width * dispatch::elementBytes(operand.border->tensor.element) : 1;
+  for (auto [op, input] : operand.inputs) {
+    const uint32_t bytes = dispatch::elementBytes(input->tensor.element);
+    const std::optional<int64_t> shared = shape.sharedBy(input->tensor, op->op, operand.vectorAxis);
+    if (shared && (width % *shared == 0 || *shared % width == 0))
+      most = std::max(most, uint32_t(llvm::divideCeil(width, uint64_t(*shared))) * bytes);
+    else if (shape.along(input->tensor, op->op, operand.vectorAxis) != GroupShape::Along::Same)
+      most = std::max(most, width * bytes);
+  }
+  return most;
 }
 
 Type Product::tensorCoreElement() const {

@@ -29,6 +29,9 @@ inline constexpr llvm::StringLiteral kNarrowSumsAttr = "tenon.narrow_sums";
 /// Reduced elements of f8 that a tensor core sums on its own where that attribute is not there.
 inline constexpr uint32_t kMostNarrowlySummed = 128;
 
+/// Elements that one access of 16 bytes may hold: integers of four bits.
+inline constexpr uint32_t kMostPacked = 32;
+
 /// One side of the product.
 struct Operand {
   mlir::Value value;                      // of the body: what is multiplied, before it is extended; of an f8 its byte
@@ -58,8 +61,11 @@ struct Product {
   static std::optional<Product> ofOperation(const KernelFunction &kernel, const GroupShape &shape, const KernelOp &op);
   /// The only reduction of the group; a product of a matrix and a vector is one, too.
   static std::optional<Product> of(const KernelFunction &kernel, const GroupShape &shape);
-  /// Elements of 16 bytes of the widest tensor that the operand reads along its vector axis: 1, 2, 4 or 8.
+  /// Elements of 16 bytes of the widest tensor that the operand reads along its vector axis: 1, 2, 4 or 8; along the
+  /// reduced elements also 16 bytes or 32 packed integers, where all vectors are whole.
   uint32_t widthOf(const Operand &operand, const GroupShape &shape) const;
+  /// Bytes of the widest access for `width` elements of the operand along its vector axis.
+  static uint32_t bytesOf(const Operand &operand, const GroupShape &shape, uint32_t width);
   /// Type of the two elements that tensor cores may multiply: f16 or bf16; null: they cannot.
   mlir::Type tensorCoreElement() const;
   /// The same where types of other sizes can be read, too: also si8 and ui8, whose sums are i32, f8 of either kind

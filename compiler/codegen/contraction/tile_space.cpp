@@ -282,14 +282,32 @@ Lanes TileSpace::readWeights(const Operand &operand, const Point &point, unsigne
 }
 
 SmallVector<Value> TileSpace::read(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
+  return finish(at(operand, across, reduced, width, mayEnd));
+}
+
+TileSpace::Begun TileSpace::at(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
   auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
-  const Lanes read = isOfExpert(operand) ? readWeights(operand, point, width)
-                                         : kernel_.bodies.ofBody(*kernel_.product.op, operand.value, point);
+  return {&operand, width, std::move(point), exists};
+}
+
+TileSpace::Begun TileSpace::begin(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
+  Begun begun = at(operand, across, reduced, width, mayEnd);
+  for (auto [op, input] : operand.inputs)
+    kernel_.bodies.load(*op, input->tensor, begun.point);
+  return begun;
+}
+
+SmallVector<Value> TileSpace::finish(const Begun &begun) {
+  kernel_.space.vectorAxis = begun.operand->vectorAxis;
+  kernel_.bodies.setWidth(begun.width, /*isAligned=*/true, /*isOfOperand=*/true);
+  const Lanes read = isOfExpert(*begun.operand)
+                         ? readWeights(*begun.operand, begun.point, begun.width)
+                         : kernel_.bodies.ofBody(*kernel_.product.op, begun.operand->value, begun.point);
   SmallVector<Value> lanes;
-  for (unsigned lane = 0; lane < width; ++lane) {
+  for (unsigned lane = 0; lane < begun.width; ++lane) {
     Value value = read[lane];
-    if (exists)
-      value = k_.select(exists, value,
+    if (begun.exists)
+      value = k_.select(begun.exists, value,
                         arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(value.getType())).getResult());
     lanes.push_back(value);
   }

@@ -21,7 +21,7 @@ struct ProductKernel {
   uint32_t cluster = 1;        // blocks that run together and compute tiles below each other
   bool isSideBySide = false;   // or, of rows that one tile has all of, side by side
   uint32_t depth;              // reduced elements of a step
-  mlir::ValueRange tensorMaps; // of the left operand, of the right and of the result; of the operands, or none
+  mlir::ValueRange tensorMaps; // of the left operand, of the right (null: it is computed) and of the result, or none
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
   uint16_t target = 0;         // number of the architecture
@@ -74,6 +74,16 @@ public:
   /// or column it is the last one again, beyond the last reduced position, where `mayEnd`, it is zero.
   llvm::SmallVector<mlir::Value> read(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width,
                                       bool mayEnd);
+  /// The same in steps: where the elements are; begun, what they are computed from is on its way.
+  struct Begun {
+    const Operand *operand;
+    unsigned width;
+    Point point;
+    mlir::Value exists; // null: yes
+  };
+  Begun at(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
+  Begun begin(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
+  llvm::SmallVector<mlir::Value> finish(const Begun &begun);
   /// Where `width` elements of an operand that is copied as bytes begin, and whether they are there.
   struct Source {
     mlir::Value address;

@@ -10,7 +10,108 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kTwoTo23 = 0x4B000000, kTwoTo10OfHalf = 0x6400, kTwoTo7OfBfloat = 0x4300;
-constexpr int64_t kSignOfByte = 128;
+// Bits behind the leading one of these, of a number that has them all as an integer.
+constexpr uint32_t kBitsOfHalf = 10, kBitsOfBfloat = 7;
+
+/// Bits of a byte, as an integer.
+struct Field {
+  Value bytes;       // a vector that was read from memory, or the byte itself
+  uint32_t byte = 0; // which of it
+  uint32_t shift = 0, bits = 8;
+  bool isSigned = false;
+
+  /// What the highest bit is worth where it is a sign.
+  uint32_t sign() const { return isSigned ? 1u << (bits - 1) : 0; }
+};
+
+std::optional<uint32_t> constantOf(Value value) {
+  APInt number;
+  if (!matchPattern(value, m_ConstantInt(&number)) || number.uge(32))
+    return std::nullopt;
+  return uint32_t(number.getZExtValue());
+}
+
+/// A byte of a vector, shifted down or not.
+bool findByte(Value value, Field &field) {
+  if (auto shift = value.getDefiningOp<arith::ShRUIOp>()) {
+    const std::optional<uint32_t> distance = constantOf(shift.getRhs());
+    if (!distance)
+      return false;
+    field.shift += *distance;
+    return findByte(shift.getLhs(), field);
+  }
+  if (auto wide = value.getDefiningOp<arith::ExtUIOp>())
+    return wide.getIn().getType().isInteger(8) && findByte(wide.getIn(), field);
+  auto element = value.getDefiningOp<LLVM::ExtractElementOp>();
+  if (!element || !value.getType().isInteger(8))
+    return false;
+  const std::optional<uint32_t> place = constantOf(element.getPosition());
+  auto type = dyn_cast<VectorType>(element.getVector().getType());
+  if (!place || !type || type.getNumElements() % 4 != 0)
+    return false;
+  field.bytes = element.getVector();
+  field.byte = *place;
+  return field.shift < 8;
+}
+
+/// Where only so many of the low bits are asked for: the value before its sign was extended from them, or from above.
+Value withoutExtension(Value value, uint32_t bits) {
+  for (auto back = value.getDefiningOp<arith::ShRSIOp>(); back; back = value.getDefiningOp<arith::ShRSIOp>()) {
+    auto up = back.getLhs().getDefiningOp<arith::ShLIOp>();
+    const std::optional<uint32_t> distance = constantOf(back.getRhs());
+    if (!up || !distance || constantOf(up.getRhs()) != distance ||
+        bits + *distance > value.getType().getIntOrFloatBitWidth())
+      break;
+    value = up.getLhs();
+  }
+  return value;
+}
+
+/// Which bits of what byte an integer is: all of them, those of a mask, or the highest ones with their sign, which a
+/// body has shifted to the top and back.
+std::optional<Field> fieldOf(Value value, bool isSigned) {
+  if (auto wide = value.getDefiningOp<arith::ExtSIOp>(); wide && isSigned && wide.getIn().getType().isInteger(8))
+    return fieldOf(wide.getIn(), isSigned);
+  Field field;
+  const uint32_t width = value.getType().getIntOrFloatBitWidth();
+  Value inner = value;
+  std::optional<uint32_t> masked;
+  if (auto mask = value.getDefiningOp<arith::AndIOp>()) {
+    APInt bits;
+    if (!matchPattern(mask.getRhs(), m_ConstantInt(&bits)) || !bits.isMask() || bits.countr_one() > 8)
+      return std::nullopt;
+    masked = bits.countr_one();
+    inner = mask.getLhs();
+  } else if (auto back = value.getDefiningOp<arith::ShRSIOp>()) {
+    const std::optional<uint32_t> distance = constantOf(back.getRhs());
+    if (!distance || *distance >= width)
+      return std::nullopt;
+    field.isSigned = true;
+    masked = width - *distance;
+    inner = back.getLhs();
+    if (auto up = inner.getDefiningOp<arith::ShLIOp>()) {
+      if (constantOf(up.getRhs()) != distance)
+        return std::nullopt;
+      inner = up.getLhs();
+    } else if (width == 8) {
+      field.shift = *distance; // its high bits
+    } else {
+      return std::nullopt;
+    }
+  }
+  inner = withoutExtension(inner, masked.value_or(8));
+  if (!findByte(inner, field)) {
+    if (width != 8)
+      return std::nullopt;
+    return Field{.bytes = value, .bits = 8, .isSigned = isSigned};
+  }
+  field.bits = masked ? std::min(*masked, 8 - field.shift) : 8 - field.shift;
+  if (field.isSigned && (!isSigned || *masked != field.bits)) // the sign is none of the byte's bits, or is a number
+    return width == 8 ? std::optional(Field{.bytes = value, .bits = 8, .isSigned = isSigned}) : std::nullopt;
+  if (!field.isSigned && isSigned && width == 8 && field.bits == 8)
+    field.isSigned = true;
+  return field;
+}
 
 class Pairs {
 public:
@@ -26,71 +127,75 @@ public:
     for (int64_t lane : {0, 1})
       into.push_back(LLVM::ExtractElementOp::create(b_, k_.loc, both, k_.number(lane)));
   }
+  /// Two integers of so many bits that `element` holds them.
+  Value convert(Type element, const Field &low, const Field &high) {
+    const bool isHalf = element.isF16();
+    if (low.bits > (isHalf ? kBitsOfHalf : kBitsOfBfloat))
+      return convertWords(element, low, high);
+    const uint32_t leading = isHalf ? kTwoTo10OfHalf : kTwoTo7OfBfloat, mask = (1u << low.bits) - 1;
+    Value both = permute(wordOf(low), wordOf(high), low.byte % 4 | (4 + high.byte % 4) << 8);
+    both = arith::AndIOp::create(b_, k_.loc, both, word(mask | mask << 16));
+    const uint32_t bits = leading | low.sign();
+    both = arith::XOrIOp::create(b_, k_.loc, both, word(bits | bits << 16));
+    Value values = LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(2, element), both);
+    return arith::SubFOp::create(b_, k_.loc, values, floats(element, (isHalf ? 1024 : 128) + low.sign()));
+  }
+
+private:
   Value word(uint32_t bits) { return arith::ConstantIntOp::create(b_, k_.loc, b_.getI32Type(), int32_t(bits)); }
-  Value bitOr(Value x, Value y) { return arith::OrIOp::create(b_, k_.loc, x, y); }
   Value floats(Type element, double value) {
     return arith::ConstantOp::create(
         b_, k_.loc, DenseElementsAttr::get(VectorType::get(2, element), b_.getFloatAttr(element, value).getValue()));
   }
-
-  /// The bytes as unsigned words, signed ones 128 higher.
-  Value wordOf(Value byte, bool isSigned) {
-    Value wide = arith::ExtUIOp::create(b_, k_.loc, b_.getI32Type(), byte);
-    return isSigned ? arith::XOrIOp::create(b_, k_.loc, wide, word(kSignOfByte)).getResult() : wide;
+  /// Bytes of two words, 0 to 3 of the first, 4 to 7 of the second, each named by four bits.
+  Value permute(Value x, Value y, uint32_t bytes) {
+    return LLVM::CallIntrinsicOp::create(b_, k_.loc, b_.getI32Type(), b_.getStringAttr("llvm.nvvm.prmt"),
+                                         ValueRange{x, y, word(bytes)})
+        .getResult(0);
   }
-  /// Two integers of few bits as elements of 16 bits with so many behind the leading one.
-  Value fromHalves(Type element, Value low, Value high, uint32_t leading, double base) {
-    Value halves = bitOr(low, arith::ShLIOp::create(b_, k_.loc, high, word(16)));
-    halves = bitOr(halves, word(leading | leading << 16));
-    Value values = LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(2, element), halves);
-    return arith::SubFOp::create(b_, k_.loc, values, floats(element, base));
+  /// The word that holds the byte, its field shifted down to the byte's lowest bits.
+  Value wordOf(const Field &field) {
+    if (!isa<VectorType>(field.bytes.getType()))
+      return arith::ExtUIOp::create(b_, k_.loc, b_.getI32Type(), field.bytes);
+    const int64_t words = cast<VectorType>(field.bytes.getType()).getNumElements() / 4;
+    Value all = LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(words, b_.getI32Type()), field.bytes);
+    Value one = LLVM::ExtractElementOp::create(b_, k_.loc, all, k_.number(field.byte / 4));
+    return field.shift == 0 ? one : arith::ShRUIOp::create(b_, k_.loc, one, word(field.shift)).getResult();
   }
   /// Two integers of eight bits, which a bf16 holds, as the upper halves of f32.
-  Value fromWords(Type element, Value low, Value high, double base) {
-    auto bits = [&](Value integer) {
-      Value number = arith::BitcastOp::create(b_, k_.loc, b_.getF32Type(), bitOr(integer, word(kTwoTo23)));
-      Value least = arith::ConstantOp::create(b_, k_.loc, b_.getF32FloatAttr(float(base)));
-      return arith::BitcastOp::create(b_, k_.loc, b_.getI32Type(),
-                                      arith::SubFOp::create(b_, k_.loc, number, least).getResult())
-          .getResult();
+  Value convertWords(Type element, const Field &low, const Field &high) {
+    auto number = [&](const Field &field) -> Value {
+      Value flipped = wordOf(field);
+      if (field.isSigned)
+        flipped = arith::XOrIOp::create(b_, k_.loc, flipped, word(0x80808080));
+      Value bits = permute(flipped, word(kTwoTo23), 0x7440 | field.byte % 4);
+      Value large = arith::BitcastOp::create(b_, k_.loc, b_.getF32Type(), bits);
+      Value least = arith::ConstantOp::create(b_, k_.loc, b_.getF32FloatAttr(8388608.0f + float(field.sign())));
+      Value value = arith::SubFOp::create(b_, k_.loc, large, least);
+      return arith::BitcastOp::create(b_, k_.loc, b_.getI32Type(), value);
     };
-    Value lower = arith::ShRUIOp::create(b_, k_.loc, bits(low), word(16));
-    Value upper = arith::AndIOp::create(b_, k_.loc, bits(high), word(0xFFFF0000));
-    return LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(2, element), bitOr(lower, upper));
+    return LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(2, element), permute(number(low), number(high), 0x7632));
   }
 
-private:
   KernelBuilder &k_;
   OpBuilder &b_;
 };
-
-/// The bits that a byte may have, as its body says.
-uint64_t bitsOf(Value byte) {
-  auto masked = byte.getDefiningOp<arith::AndIOp>();
-  APInt mask;
-  if (!masked || !matchPattern(masked.getRhs(), m_ConstantInt(&mask)))
-    return 0xFF;
-  return mask.getZExtValue();
-}
 
 bool isNarrowFloat(Type type) {
   return isa<Float16Type, BFloat16Type>(type);
 }
 
-SmallVector<Value> convert(KernelBuilder &k, Operation &op, const Lanes &bytes, unsigned width) {
+/// None where it is not known which bits of memory they are.
+SmallVector<Value> convert(KernelBuilder &k, Operation &op, const Lanes &integers, unsigned width) {
   Type element = op.getResult(0).getType();
-  const bool isSigned = isa<arith::SIToFPOp>(op);
-  const uint64_t bits = bitsOf(op.getOperand(0));
-  const bool isSmall = bits < 0x80; // then its sign says nothing
   Pairs pairs(k);
   SmallVector<Value> lanes;
   for (unsigned lane = 0; lane < width; lane += 2) {
-    const double sign = isSigned && !isSmall ? double(kSignOfByte) : 0;
-    Value low = pairs.wordOf(bytes[lane], sign != 0), high = pairs.wordOf(bytes[lane + 1], sign != 0);
-    Value both = element.isF16() ? pairs.fromHalves(element, low, high, kTwoTo10OfHalf, 1024 + sign)
-                 : isSmall       ? pairs.fromHalves(element, low, high, kTwoTo7OfBfloat, 128)
-                                 : pairs.fromWords(element, low, high, 8388608 + sign);
-    pairs.split(both, lanes);
+    const std::optional<Field> low = fieldOf(integers[lane], isa<arith::SIToFPOp>(op)),
+                               high = fieldOf(integers[lane + 1], isa<arith::SIToFPOp>(op));
+    if (!low || !high || low->bits != high->bits || low->isSigned != high->isSigned)
+      return {};
+    pairs.split(pairs.convert(element, *low, *high), lanes);
   }
   return lanes;
 }
@@ -101,7 +206,7 @@ SmallVector<Value> computePairs(KernelBuilder &k, Operation &op, ArrayRef<Lanes>
   if (op.getNumResults() != 1 || !isNarrowFloat(op.getResult(0).getType()))
     return {};
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
-    return op.getOperand(0).getType().isInteger(8) ? convert(k, op, operands.front(), width) : SmallVector<Value>();
+    return convert(k, op, operands.front(), width);
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
     return {};
   Pairs pairs(k);

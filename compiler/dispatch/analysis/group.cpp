@@ -2,7 +2,7 @@
 #include "compiler/dispatch/analysis/group.h"
 
 #include "compiler/dispatch/analysis/computed_from.h"
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -204,22 +204,34 @@ bool isCast(linalg::GenericOp producer) {
   return producer.getNumDpsInputs() == 1 && llvm::range_size(producer.getBody()->without_terminator()) <= 1;
 }
 
-/// Whether `op` computes a factor of a product whose kernel reads that side once, at every place of it. What the other
-/// side is computed from would be computed by every block: a cast may be.
+/// The side of a product that its kernel computes: that of few rows which is read once, or weights of few bits in
+/// tiles.
+const ContractionSide *computedSideOf(const Contraction &product, const std::optional<FewRows> &few) {
+  if (few)
+    return few->wide;
+  if (!mayTilesCompute(product))
+    return nullptr;
+  const bool left = isOfFewBits(product, product.left), right = isOfFewBits(product, product.right);
+  return left == right ? nullptr : left ? &product.left : &product.right;
+}
+
+/// Whether `op` computes a factor of a product whose kernel reads that side once, at every place of it, or computes it
+/// in its tiles. What the other side is computed from would be computed by every block: a cast may be, of few rows.
 bool isFactor(linalg::GenericOp op, linalg::GenericOp product, const Group &group) {
   const std::optional<Contraction> form = contractionOf(product);
   const std::optional<FewRows> few = fewRowsOf(*form);
-  if (!few || op->getNumResults() != 1 || isReadOutside(op->getResult(0), group) ||
-      group.knowsReduction(op->getResult(0)))
+  const ContractionSide *computed = computedSideOf(*form, few);
+  if (!computed || (!few && !isWeightOfFewBits(op)) || op->getNumResults() != 1 ||
+      isReadOutside(op->getResult(0), group) || group.knowsReduction(op->getResult(0)))
     return false;
   // It, or what computes from it, is a factor.
   for (OpOperand &use : op->getUses()) {
     auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
     if (!reader || !group.contains(reader))
       return false;
-    const bool isWide = reader == product ? llvm::is_contained(few->wide->inputs, use.getOperandNumber())
+    const bool isWide = reader == product ? llvm::is_contained(computed->inputs, use.getOperandNumber())
                                           : isFactor(reader, product, group);
-    if (!isWide && !(reader == product && !product.isDpsInit(&use) && isCast(op)))
+    if (!isWide && !(few && reader == product && !product.isDpsInit(&use) && isCast(op)))
       return false;
   }
   return true;

@@ -9,6 +9,7 @@
 #include "compiler/dispatch/analysis/grouped.h"
 #include "compiler/dispatch/analysis/grouped_filters.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/prepare/inline_reads.h"
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/unit_dimensions.h"
@@ -217,6 +218,16 @@ bool isFactorOfManyRows(linalg::GenericOp consumer, OpOperand *operand) {
   if (consumer.isDpsInit(operand) || isOfAttention(consumer) || readsWindows(consumer))
     return false;
   const std::optional<Contraction> product = contractionOf(consumer);
+  if (product && mayTilesCompute(*product)) {
+    const bool isLeft = llvm::is_contained(product->left.inputs, operand->getOperandNumber());
+    const ContractionSide &other = isLeft ? product->right : product->left;
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    // One side is computed, the other one is copied.
+    if (isOfFewBits(*product, other))
+      return !fewRowsOf(*product);
+    if (producer && isWeightOfFewBits(producer))
+      return false;
+  }
   return product && isForTensorCores(*product) && knownSizeOf(consumer, product->rows) &&
          knownSizeOf(consumer, product->columns) && knownSizeOf(consumer, product->reduced) && !fewRowsOf(*product);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/grouped_factors.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -17,9 +17,11 @@ bool isElementwise(linalg::GenericOp op) {
 }
 
 /// Whether a kernel of the product computes the factor that it reads through a reshape. Each tile of many rows, or of
-/// an unknown number, would compute it again; there it is stored.
-bool computesFactors(const Contraction &product) {
+/// an unknown number, would compute it again; there it is stored, but on Hopper.
+bool computesFactors(const Contraction &product, linalg::GenericOp factor) {
   linalg::GenericOp op = product.op;
+  if (mayTilesCompute(product) && isWeightOfFewBits(factor) && factor.getStaticLoopRanges().back() % kStepOfTiles == 0)
+    return true;
   const std::optional<int64_t> rows = knownSizeOf(op, product.rows), columns = knownSizeOf(op, product.columns);
   return rows && columns && std::min(*rows, *columns) <= kMostFew;
 }
@@ -41,10 +43,10 @@ bool isGroupedFactor(OpOperand *operand) {
     OpOperand &use = *reader->use_begin();
     auto product = dyn_cast<linalg::GenericOp>(use.getOwner());
     const std::optional<Contraction> form = product ? contractionOf(product) : std::nullopt;
-    return form && !product.isDpsInit(&use) && computesFactors(*form);
+    return form && !product.isDpsInit(&use) && computesFactors(*form, producer);
   }
   const std::optional<Contraction> product = contractionOf(reader);
-  if (!product || !map.isProjectedPermutation() || !computesFactors(*product))
+  if (!product || !map.isProjectedPermutation() || !computesFactors(*product, producer))
     return false;
   for (auto [dimension, group] : llvm::enumerate(reshape.getReassociationIndices()))
     if (group.size() > 1 &&

@@ -59,7 +59,7 @@ func.func @down(%w: tensor<512x32768xf16>, %x: tensor<512x10xf16>) -> tensor<327
 // PLAN: name = "skinny"
 // FLOW-LABEL: func.func @weights(
 // FLOW: flow.dispatch {{.*}} : (tensor<2048x4096xi8>, tensor<2048xf32>, tensor<2048xf32>, tensor<8x4096xbf16>) -> tensor<8x2048xf32>
-// WEIGHTS: ld.global.nc.v2
+// WEIGHTS: ld.global.nc.v4
 // WEIGHTS: mma.sync
 func.func @weights(%x: tensor<8x4096xbf16>, %w: tensor<2048x4096xi8>, %scale: tensor<2048xf32>, %zero_point: tensor<2048xf32>) -> tensor<8x2048xf32> {
   %zero = arith.constant 0.0 : f32

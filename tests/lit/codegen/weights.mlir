@@ -1,20 +1,38 @@
-// Weights of four bits with a scale for each 64 of them, collapsed to a matrix and multiplied: one kernel where rows are few, and a
-// kernel that stores them where each of many tiles would compute them again, or an unknown number. A program that branched would
-// not be captured into graphs.
+// Weights of four bits with a scale for each 64 of them, collapsed to a matrix and multiplied: one kernel where rows are few. Of more
+// rows, or of an unknown number, it is one kernel where code is made for Hopper alone, whose tiles compute the weights; else another
+// kernel stores them before. A program that branched would not be captured into graphs.
 // RUN: tenon-compile %s --target=sm_90a --images=ptx -o %t.tenon --print-dispatches 2>&1 | FileCheck %s
+// RUN: tenon-compile %s --target=sm_80 --images=ptx -o %t.tenon --print-dispatches 2>&1 | FileCheck %s --check-prefix=STORED
+// RUN: rm -rf %t.kernels && tenon-compile %s --target=sm_90a --images=ptx -o %t.tenon --dump-kernels-to=%t.kernels
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.kernels/one_row_dispatch_0_sm_90a.ptx
+// PTX: ld.global.nc.v4.b32
+// PTX: prmt.b32
+// PTX: mul.rn.bf16x2
+// PTX: mma.sync.aligned.m16n8k16
 // CHECK: kernel 'one_row_dispatch_0' ends here: 2 operations
 // CHECK-NOT: one_row_dispatch_1
-// CHECK: kernel 'unknown_rows_dispatch_0' ends here: 1 operation
-// CHECK: kernel 'unknown_rows_dispatch_1' ends here: 1 operation
-// CHECK-NOT: unknown_rows_dispatch_2
+// CHECK: kernel 'unknown_rows_dispatch_0' ends here: 2 operations
+// CHECK-NOT: unknown_rows_dispatch_1
 // CHECK: kernel 'many_rows_dispatch_0' ends here: 1 operation
-// CHECK: kernel 'many_rows_dispatch_1' ends here: 1 operation
+// CHECK-NOT: many_rows_dispatch_1
 // CHECK: contraction '4096x4x64 ppp: i8(d0, d1, d2 floordiv 2)
 // CHECK-SAME: 1x4096x4x64 pprr: bf16(d0, d2, d3), (i8), bf16(d1, d2)
 // CHECK: by = "skinny"
-// CHECK: contraction '?x4096x256 ppr: bf16(d0, d2), bf16(d1, d2)
-// CHECK: contraction '128x4096x256 ppr: bf16(d0, d2), bf16(d1, d2)
+// CHECK: contraction '4096x4x64 ppp: i8(d0, d1, d2 floordiv 2)
+// CHECK-SAME: ?x4096x4x64 pprr: bf16(d0, d2, d3), (i8), bf16(d1, d2)
+// CHECK: {by = "wgmma", rows = 64, columns = 128} or {by = "wgmma", rows = 128, columns = 128}
+// CHECK: contraction '128x4096x256 ppr: bf16(d0, d2), i8(d1, d2), bf16(d1)
 // CHECK: by = "wgmma"
+//
+// STORED: kernel 'one_row_dispatch_0' ends here: 2 operations
+// STORED-NOT: one_row_dispatch_1
+// STORED: kernel 'unknown_rows_dispatch_0' ends here: 1 operation
+// STORED: kernel 'unknown_rows_dispatch_1' ends here: 1 operation
+// STORED-NOT: unknown_rows_dispatch_2
+// STORED: kernel 'many_rows_dispatch_0' ends here: 1 operation
+// STORED: kernel 'many_rows_dispatch_1' ends here: 1 operation
+// STORED: contraction '?x4096x256 ppr: bf16(d0, d2), bf16(d1, d2)
+// STORED: contraction '128x4096x256 ppr: bf16(d0, d2), bf16(d1, d2)
 
 func.func @one_row(%x: tensor<1x256xbf16>, %bytes: tensor<4096x128xi8>, %scale: tensor<4096x4xbf16>) -> tensor<1x4096xf32> {
   %q = flow.tensor.bitcast %bytes : tensor<4096x128xi8> -> tensor<4096x4x64xi4>

@@ -40,7 +40,15 @@ private:
   Value fewPosition(uint32_t number);
   Value widePosition(uint32_t number);
   Values vectorOf(const Operand &operand, Value across, Value reduced, uint32_t count, bool isFast, bool mayEnd);
-  Step load(Value step, bool isFast, bool mayEnd);
+  Value firstReduced(Value step) {
+    return k_.add(k_.mul(step, k_.number(kernel_.depth)), k_.mul(lane_, k_.number(each_)));
+  }
+  SmallVector<TileSpace::Begun> beginWide(Value step);
+  void finishWide(ArrayRef<TileSpace::Begun> begun, Step &step);
+  void loadWide(Step &loaded, Value reduced, bool isFast, bool mayEnd);
+  void loadFew(Step &loaded, Value reduced, uint32_t count, bool isFast, bool mayEnd);
+  Values multiplyParts(const Step &wide, Value reduced, bool isFast, bool mayEnd, Values sums);
+  Values extendedAll(const Operand &operand, Values values);
   Values multiply(const Step &step, Values sums);
   Values multiplyMma(const Step &step, Values sums);
   Value word(const Values &values, uint32_t number);
@@ -94,38 +102,79 @@ SkinnyProduct::Values SkinnyProduct::vectorOf(const Operand &operand, Value acro
     llvm::append_range(values, space_.read(operand, across, reduced, width, mayEnd));
     moves = from;
   }
+  return extendedAll(operand, std::move(values));
+}
+
+SkinnyProduct::Values SkinnyProduct::extendedAll(const Operand &operand, Values values) {
   if (!isMma_)
     for (Value &value : values)
       value = extended(k_, operand, value, type_);
   return values;
 }
 
-SkinnyProduct::Step SkinnyProduct::load(Value step, bool isFast, bool mayEnd) {
-  Step loaded;
-  Value reduced = k_.add(k_.mul(step, k_.number(kernel_.depth)), k_.mul(lane_, k_.number(each_)));
+/// A step's vectors of the wide side: on their way, not yet computed from.
+SmallVector<TileSpace::Begun> SkinnyProduct::beginWide(Value step) {
+  Value reduced = firstReduced(step);
+  SmallVector<TileSpace::Begun> begun;
+  const uint32_t count = wide_.isAlongReduced ? each_ : how_.positions,
+                 width = std::min(count, product_.widthOf(wide_, kernel_.shape));
+  for (uint32_t vector = 0, vectors = wide_.isAlongReduced ? how_.positions : each_; vector < vectors; ++vector)
+    for (uint32_t first = 0; first < count; first += width) {
+      Value across = widePosition(wide_.isAlongReduced ? vector : first);
+      Value along = k_.add(reduced, k_.number(wide_.isAlongReduced ? first : vector));
+      begun.push_back(space_.begin(wide_, across, along, width, /*mayEnd=*/false));
+    }
+  return begun;
+}
+
+void SkinnyProduct::finishWide(ArrayRef<TileSpace::Begun> begun, Step &step) {
+  step.wide.assign(how_.positions, Values());
+  uint32_t number = 0; // of an element, in the order of beginWide
+  for (const TileSpace::Begun &vector : begun)
+    for (Value value : extendedAll(wide_, space_.finish(vector)))
+      step.wide[wide_.isAlongReduced ? number++ / each_ : number++ % how_.positions].push_back(value);
+}
+
+void SkinnyProduct::loadWide(Step &loaded, Value reduced, bool isFast, bool mayEnd) {
   if (wide_.isAlongReduced) {
     for (uint32_t position = 0; position < how_.positions; ++position)
       loaded.wide.push_back(vectorOf(wide_, widePosition(position), reduced, each_, isFast, mayEnd));
-  } else {
-    loaded.wide.assign(how_.positions, Values());
-    for (uint32_t depth = 0; depth < each_; ++depth) {
-      const Values values =
-          vectorOf(wide_, widePosition(0), k_.add(reduced, k_.number(depth)), how_.positions, isFast, mayEnd);
-      for (auto [position, value] : llvm::enumerate(values))
-        loaded.wide[position].push_back(value);
-    }
+    return;
   }
+  loaded.wide.assign(how_.positions, Values());
+  for (uint32_t depth = 0; depth < each_; ++depth) {
+    const Values values =
+        vectorOf(wide_, widePosition(0), k_.add(reduced, k_.number(depth)), how_.positions, isFast, mayEnd);
+    for (auto [position, value] : llvm::enumerate(values))
+      loaded.wide[position].push_back(value);
+  }
+}
+
+void SkinnyProduct::loadFew(Step &loaded, Value reduced, uint32_t count, bool isFast, bool mayEnd) {
   for (uint32_t number = 0; number < fewOfLane(); ++number) {
     Values &values = loaded.few.emplace_back();
     if (few_.isAlongReduced) {
-      values = vectorOf(few_, fewPosition(number), reduced, each_, isFast, mayEnd);
+      values = vectorOf(few_, fewPosition(number), reduced, count, isFast, mayEnd);
     } else {
-      for (uint32_t depth = 0; depth < each_; ++depth)
+      for (uint32_t depth = 0; depth < count; ++depth)
         llvm::append_range(values, vectorOf(few_, fewPosition(number), k_.add(reduced, k_.number(depth)), 1,
                                             /*isFast=*/false, mayEnd));
     }
   }
-  return loaded;
+}
+
+/// The few are read for 16 bytes of a lane's factors at a time: those of a longer step would take too many registers.
+SkinnyProduct::Values SkinnyProduct::multiplyParts(const Step &wide, Value reduced, bool isFast, bool mayEnd,
+                                                   Values sums) {
+  const uint32_t count = isMma_ ? kBytesOfLane / dispatch::elementBytes(wide_.value.getType()) : each_;
+  for (uint32_t first = 0; first < each_; first += count) {
+    Step part;
+    loadFew(part, k_.add(reduced, k_.number(first)), count, isFast, mayEnd);
+    for (const Values &values : wide.wide)
+      part.wide.emplace_back(ArrayRef<Value>(values).slice(first, count));
+    sums = multiply(part, std::move(sums));
+  }
+  return sums;
 }
 
 /// Elements as registers of four bytes: that of a number.
@@ -140,7 +189,7 @@ Value SkinnyProduct::word(const Values &values, uint32_t number) {
 /// Sums: [pair of positions][fragment of the few][4]. Of f8, what a step comes to is added to them (product.h).
 SkinnyProduct::Values SkinnyProduct::multiplyMma(const Step &step, Values sums) {
   // Of the 32 bytes of reduced elements that an instruction takes a lane has two registers.
-  static_assert(kBytesOfLane * kLanesOfGroup <= kMostNarrowlySummed);
+  static_assert(kBytesOfLane * kLanesOfGroup <= kMostNarrowlySummed); // a step of f8
   const bool isAdded = product_.addsSteps();
   Values products = isAdded ? Values(sums.size(), neutral(k_, product_.sum.sum)) : sums;
   for (uint32_t part = 0; part < kBytesOfLane / 4; part += 2) {
@@ -167,7 +216,7 @@ SkinnyProduct::Values SkinnyProduct::multiplyMma(const Step &step, Values sums) 
 SkinnyProduct::Values SkinnyProduct::multiply(const Step &step, Values sums) {
   if (isMma_)
     return multiplyMma(step, std::move(sums));
-  for (uint32_t depth = 0; depth < each_; ++depth) {
+  for (uint32_t depth = 0; depth < step.wide.front().size(); ++depth) {
     Value *sum = sums.begin();
     for (const Values &x : step.wide)
       for (const Values &y : step.few) {
@@ -184,29 +233,34 @@ SkinnyProduct::Values SkinnyProduct::multiply(const Step &step, Values sums) {
 SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
   const uint32_t warps = how_.depthWarps;
   Values sums(sumCount(), neutral(k_, product_.sum.sum));
-  uint32_t bytes = 1;
-  for (auto [op, input] : wide_.inputs)
-    bytes = std::max(bytes, dispatch::elementBytes(input->tensor.element));
-  const uint32_t atOnce = std::clamp(kBytesInFlight / (how_.positions * each_ * bytes), 1u, 4u);
+  const uint32_t length = wide_.isAlongReduced ? each_ : how_.positions, vectors = how_.positions * each_ / length;
+  const uint32_t atOnce =
+      std::clamp(kBytesInFlight / (vectors * Product::bytesOf(wide_, kernel_.shape, length)), 1u, 4u);
   Value begin = depthWarp_;
   if (isFast && atOnce > 1) {
     Value whole = k_.div(space_.reduced(), k_.number(int64_t(kernel_.depth) * atOnce));
     sums = k_.loop(depthWarp_, whole, k_.number(warps), sums, [&](Value number, ValueRange carried) {
       Bodies::Scope scope(bodies_);
-      SmallVector<Step> loaded;
+      auto stepAt = [&](uint32_t i) { return k_.add(k_.mul(number, k_.number(atOnce)), k_.number(i)); };
+      SmallVector<SmallVector<TileSpace::Begun>> begun;
       for (uint32_t i = 0; i < atOnce; ++i)
-        loaded.push_back(load(k_.add(k_.mul(number, k_.number(atOnce)), k_.number(i)), isFast, /*mayEnd=*/false));
+        begun.push_back(beginWide(stepAt(i)));
       Values next = llvm::to_vector(carried);
-      for (const Step &step : loaded)
-        next = multiply(step, next);
+      for (uint32_t i = 0; i < atOnce; ++i) {
+        Step step;
+        finishWide(begun[i], step);
+        next = multiplyParts(step, firstReduced(stepAt(i)), isFast, /*mayEnd=*/false, std::move(next));
+      }
       return next;
     });
     begin = k_.add(k_.mul(whole, k_.number(atOnce)), depthWarp_);
   }
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
-  return k_.loop(begin, count, k_.number(warps), sums, [&](Value step, ValueRange carried) {
+  return k_.loop(begin, count, k_.number(how_.depthWarps), sums, [&](Value step, ValueRange carried) {
     Bodies::Scope scope(bodies_);
-    return multiply(load(step, isFast, /*mayEnd=*/true), llvm::to_vector(carried));
+    Step loaded;
+    loadWide(loaded, firstReduced(step), isFast, /*mayEnd=*/true);
+    return multiplyParts(loaded, firstReduced(step), isFast, /*mayEnd=*/true, llvm::to_vector(carried));
   });
 }
 
@@ -360,6 +414,12 @@ uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads) {
   return threads / kWarp / shape.depthWarps * kGroups * shape.positions;
 }
 
+uint32_t skinnyDepth(const Product &product, const GroupShape &shape, const Operand &wide) {
+  const uint32_t ofFactors = kBytesOfLane / dispatch::elementBytes(wide.value.getType());
+  const bool isPacked = wide.isAlongReduced && !wide.isCopied() && !product.isOfF8();
+  return kLanesOfGroup * (isPacked ? std::max(ofFactors, product.widthOf(wide, shape)) : ofFactors);
+}
+
 void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool hasTensorCores) {
   const Product &product = kernel.product;
   const Operand &wide = shape.fewAreRows ? product.right : product.left;
@@ -368,10 +428,9 @@ void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool has
   kernel.columns = shape.fewAreRows ? across : shape.few;
   // What is rounded to tf32 saves no memory.
   const bool isMma = hasTensorCores && product.warpElement() && !product.warpElement().isTF32();
-  const uint32_t each = isMma                 ? kBytesOfLane / dispatch::elementBytes(wide.value.getType())
-                        : wide.isAlongReduced ? std::clamp(product.widthOf(wide, kernel.shape), 2u, 8u)
-                                              : 4;
-  kernel.depth = kLanesOfGroup * each;
+  kernel.depth = isMma                 ? skinnyDepth(product, kernel.shape, wide)
+                 : wide.isAlongReduced ? kLanesOfGroup * std::clamp(product.widthOf(wide, kernel.shape), 2u, 8u)
+                                       : kLanesOfGroup * 4;
   SkinnyProduct(kernel, shape, isMma).run();
 }
 

@@ -33,6 +33,9 @@ uint32_t skinnyPartBytes(const SkinnyShape &shape, uint32_t threads, uint32_t su
 inline constexpr uint32_t kMostSkinnyBytes = 40 << 10;
 /// Positions of the wide side that a block of so many threads takes.
 uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads);
+/// Reduced elements of a step on tensor cores: a lane has 16 bytes of them, or, where they are computed, of what they
+/// are computed from.
+uint32_t skinnyDepth(const Product &product, const GroupShape &shape, const Operand &wide);
 /// `kernel.rows` and the like are set here.
 void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool hasTensorCores);
 

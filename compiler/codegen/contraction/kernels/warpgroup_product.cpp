@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 
+#include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
@@ -23,6 +24,8 @@ constexpr uint32_t kPartColumns = 64;
 constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
 // Where a step has sums of its own, which take up to 96 more.
 constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
+// Of a block of 512, which is given 128 each: two warpgroups that compute an operand.
+constexpr uint32_t kComputingRegisters = 88, kFedRegisters = 168;
 constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
 // Copies without a map: so many steps are on their way before the first is waited for.
 constexpr uint32_t kCopiedAhead = 2;
@@ -45,13 +48,15 @@ class WarpgroupProduct {
 public:
   explicit WarpgroupProduct(const ProductKernel &kernel)
       : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement(), kernel.product.rightWarpElement()),
-        stages_(stagesOf(kernel.rows, kernel.columns)), first_(kernel_) {
+        producers_(k_.threads / kGroupThreads - kConsumers), stages_(stagesOf(kernel.rows, kernel.columns)),
+        first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
     if (kernel_.product.routes) {
       rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
       return;
     }
+    computed_ = ComputedTile::operandOf(kernel_.product, kernel_.shape);
     const uint32_t ofLeft = kernel_.isSideBySide ? kernel_.cluster : 1, ofRight = kernel_.cluster / ofLeft;
     leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
     rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
@@ -71,9 +76,13 @@ private:
     OperandTile left, right;
   };
 
-  bool hasMaps() const { return leftMap_ && rightMap_; }
+  /// Of both operands, or of that which is not computed.
+  bool hasMaps() const { return (leftMap_ && rightMap_) || (computed_ && (leftMap_ || rightMap_)); }
+  ComputedTile computedTile(Tile &tile) {
+    return {kernel_, tile.space, computed_ == &kernel_.product.left ? tile.left : tile.right, kGroupThreads};
+  }
   /// Whether the right operand comes as boxes and threads bring the left one's rows.
-  bool isMixed() const { return !leftMap_ && rightMap_; }
+  bool isMixed() const { return !computed_ && !leftMap_ && rightMap_; }
   bool isInCluster() const { return kernel_.cluster > 1; }
   /// Most multiprocessors are free: the next kernel's blocks need not wait for the end of these. Of many, those of the
   /// next would be crowded where these end first.
@@ -98,6 +107,8 @@ private:
 
   void produce();
   void askForBoxes();
+  void askForBoxes(Tile &tile, Value step, Value inTile);
+  void computeTiles();
   void askFor(const TileMap &map, Value tensorMap, Tile &tile, const Operand &operand, Value to, Value reduced,
               Value step, bool isShared);
   void copyElements(bool isFast);
@@ -116,9 +127,11 @@ private:
   ProductKernel kernel_;
   KernelBuilder &k_;
   TensorCore core_;
-  const uint32_t stages_; // steps whose operands shared memory holds
-  TileSpace first_;       // for sizes, which are those of all tiles
+  const uint32_t producers_; // of the warpgroups; two compute an operand, and take turns
+  const uint32_t stages_;    // steps whose operands shared memory holds
+  TileSpace first_;          // for sizes, which are those of all tiles
   std::optional<TileMap> leftMap_, rightMap_;
+  const Operand *computed_ = nullptr; // that the producer computes; null: none
   Value arena_;
   Value group_;  // number of the warpgroup
   Value thread_; // in it
@@ -166,20 +179,68 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, c
   }
 }
 
+/// Those of a step, of the operands that have maps.
+void WarpgroupProduct::askForBoxes(Tile &tile, Value step, Value inTile) {
+  Value to = inArena(stageBytes(step)), reduced = k_.mul(inTile, k_.number(kernel_.depth));
+  ring_->expect(step, (leftMap_ ? tile.left.bytes() : 0) + (rightMap_ ? tile.right.bytes() : 0));
+  if (leftMap_)
+    askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step,
+           isInCluster() && kernel_.isSideBySide);
+  if (rightMap_)
+    askFor(*rightMap_, kernel_.tensorMaps[1], tile, kernel_.product.right,
+           k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step,
+           isInCluster() && !kernel_.isSideBySide);
+}
+
 void WarpgroupProduct::askForBoxes() {
   k_.when(k_.equal(thread_, k_.number(0)), [&] {
     forEachTile([&](Tile &tile, Value first) {
       forEachStep([&](Value inTile) {
-        Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
-        Value reduced = k_.mul(inTile, k_.number(kernel_.depth));
+        Value step = k_.add(first, inTile);
         ring_->waitUntilEmpty(step);
-        ring_->expect(step, stageBytesOf(kernel_.rows, kernel_.columns));
-        askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step,
-               isInCluster() && kernel_.isSideBySide);
-        askFor(*rightMap_, kernel_.tensorMaps[1], tile, kernel_.product.right,
-               k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step,
-               isInCluster() && !kernel_.isSideBySide);
+        askForBoxes(tile, step, inTile);
       });
+    });
+  });
+}
+
+/// One thread asks for boxes of the other operand. What the warpgroup's next steps are computed from is carried from
+/// round to round, each step's in registers of its own: to move what is on its way would wait for it. Behind the last
+/// step it is that of the last again.
+void WarpgroupProduct::computeTiles() {
+  Value lane = k_.rem(thread_, k_.number(32)), turn = k_.sub(group_, k_.number(kConsumers));
+  const uint32_t turns = producers_;
+  forEachTile([&](Tile &tile, Value first) {
+    ComputedTile computed = computedTile(tile);
+    const uint32_t ahead = computed.stepsAhead();
+    Value last = k_.sub(count_, k_.number(1));
+    auto load = [&](Value step) { return computed.load(k_.min(step, last)); };
+    Values loaded;
+    for (uint32_t step = 0; step < ahead; ++step)
+      llvm::append_range(loaded, load(k_.add(turn, k_.number(step * turns))));
+    const size_t ofStep = loaded.size() / ahead;
+    auto compute = [&](Value inTile, ValueRange from) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(first, inTile);
+      ring_->waitUntilEmpty(step);
+      k_.when(k_.equal(thread_, k_.number(0)), [&] { askForBoxes(tile, step, inTile); });
+      Value to = inArena(stageBytes(step));
+      if (computed_ == &kernel_.product.right)
+        to = k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes()));
+      computed.put(to, inTile, from);
+      core_.publish();
+      k_.syncWarp();
+      k_.when(k_.equal(lane, k_.number(0)), [&] { ring_->fill(step); });
+    };
+    k_.loop(turn, count_, k_.number(ahead * turns), loaded, [&](Value round, ValueRange carried) {
+      Values next;
+      for (uint32_t step = 0; step < ahead; ++step) {
+        Value inTile = k_.add(round, k_.number(step * turns));
+        auto computeStep = [&] { compute(inTile, carried.slice(step * ofStep, ofStep)); };
+        step == 0 ? computeStep() : k_.when(k_.less(inTile, count_), computeStep);
+        llvm::append_range(next, load(k_.add(inTile, k_.number(ahead * turns))));
+      }
+      return next;
     });
   });
 }
@@ -242,11 +303,19 @@ void WarpgroupProduct::waitUntilFull(const Tile &tile, Value step) {
 }
 
 void WarpgroupProduct::produce() {
-  k_.leaveRegisters(hasManySums() ? kFewProducerRegisters : kProducerRegisters);
-  k_.asTeam(thread_, kGroupThreads, k_.number(kFirstBarrier + kConsumers), [&] {
-    auto fast = [&] { hasMaps() ? askForBoxes() : isMixed() ? copyRows() : copyElements(true); };
-    k_.branch(isFast_, fast, [&] { copyElements(false); });
-  });
+  k_.leaveRegisters(producers_ > 1 ? kComputingRegisters : hasManySums() ? kFewProducerRegisters : kProducerRegisters);
+  auto copy = [&](bool isFast) {
+    if (producers_ == 1)
+      return copyElements(isFast);
+    k_.when(k_.equal(group_, k_.number(kConsumers)), [&] { copyElements(isFast); });
+  };
+  auto fast = [&] {
+    if (hasMaps())
+      return computed_ ? computeTiles() : askForBoxes();
+    isMixed() ? copyRows() : copy(true);
+  };
+  k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)),
+            [&] { k_.branch(isFast_, fast, [&] { copy(false); }); });
 }
 
 /// Where a tile begins, in 16 bytes, how far eight rows are from the next eight, blocks of 64 positions from each
@@ -356,7 +425,7 @@ Value WarpgroupProduct::resultArena() {
 }
 
 void WarpgroupProduct::consume() {
-  k_.takeRegisters(hasManySums() ? kManyConsumerRegisters : kConsumerRegisters);
+  k_.takeRegisters(producers_ > 1 ? kFedRegisters : hasManySums() ? kManyConsumerRegisters : kConsumerRegisters);
   k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] {
     std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
     Value isNarrow = narrow ? narrow->isAligned() : Value();
@@ -388,16 +457,21 @@ void WarpgroupProduct::run() {
   rank_ = k_.rem(k_.block(), k_.number(kernel_.cluster));
   Value number = k_.div(k_.block(), k_.number(kernel_.cluster)); // of the first tile
   Tile any(kernel_, core_, number);
-  isFast_ = k_.both(any.left.isAligned(), any.right.isAligned());
-  // Of a stage: one thread that asks for boxes, all that copy, or both.
+  auto isAligned = [&](OperandTile &tile) {
+    return hasMaps() && &tile.operand() == computed_ ? computedTile(any).isAligned() : tile.isAligned();
+  };
+  isFast_ = k_.both(isAligned(any.left), isAligned(any.right));
+  // Of a stage: one thread that asks for boxes and one of each warp that computes, all that copy, or both.
+  const uint32_t asking = 1 + (computed_ ? kGroupThreads / 32 : 0);
   Value copying = k_.number(kGroupThreads), filling = copying;
   if (hasMaps() || isMixed())
-    filling = k_.select(isFast_, k_.number(hasMaps() ? 1 : kGroupThreads + 1), copying);
+    filling = k_.select(isFast_, k_.number(hasMaps() ? asking : kGroupThreads + 1), copying);
   Value emptying = k_.select(isFast_, k_.number(kConsumers * kernel_.cluster), k_.number(kConsumers));
   k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
     ring_->create(filling, emptying);
     for (Value map : kernel_.tensorMaps)
-      k_.assembly("prefetch.tensormap [$0];", {map}, "l");
+      if (map)
+        k_.assembly("prefetch.tensormap [$0];", {map}, "l");
   });
   isInCluster() ? k_.meetInCluster() : k_.barrier();
   k_.assembly(kWaitForEarlierLaunches.str(), {}, ""); // barriers and maps are there when the operands are
@@ -405,7 +479,7 @@ void WarpgroupProduct::run() {
     k_.assembly(kLaunchNext.str(), {}, "");
   // The launch may have a block for each of the smaller tiles that other targets compute.
   k_.when(k_.less(number, first_.tiles()),
-          [&] { k_.branch(k_.equal(group_, k_.number(kConsumers)), [&] { produce(); }, [&] { consume(); }); });
+          [&] { k_.branch(k_.less(group_, k_.number(kConsumers)), [&] { consume(); }, [&] { produce(); }); });
   // Others bring bytes to this block's memory, and tell it what they have read.
   if (isInCluster())
     k_.meetInCluster();

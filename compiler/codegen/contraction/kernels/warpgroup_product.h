@@ -17,6 +17,8 @@ namespace tenon::compiler::codegen {
 /// Bytes of a step: a row of an operand's tile.
 inline constexpr uint32_t kWarpgroupStepBytes = 128;
 inline constexpr uint32_t kWarpgroupThreads = 3 * 128;
+/// With two producers, which compute an operand (computed_tile.h).
+inline constexpr uint32_t kComputingThreads = 4 * 128;
 /// Reduced elements of a step.
 uint32_t warpgroupDepth(mlir::Type element);
 /// Tiles that it computes: 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256 columns, or 192 where the

@@ -5,6 +5,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -78,6 +79,8 @@ Lanes BodyValues::computeLanes(Operation &inner) {
     return read(extract);
   if (isBranch(&inner))
     return choose(cast<arith::SelectOp>(inner));
+  if (std::optional<Lanes> places = placesInVector(inner))
+    return *places;
   SmallVector<Lanes> operands;
   for (Value operand : inner.getOperands())
     operands.push_back(value(operand));
@@ -91,9 +94,46 @@ Lanes BodyValues::computeLanes(Operation &inner) {
     for (auto [operand, lanes] : llvm::zip_equal(inner.getOperands(), operands))
       mapping.map(operand, lanes[lane]);
     copyScalarOp(k_.b, inner, mapping);
-    result.values.push_back(mapping.lookup(inner.getResult(0)));
+    result.values.push_back(folded(mapping.lookup(inner.getResult(0))));
   }
   return result;
+}
+
+/// What is left of positions divided by a number that divides the vector's length: vectors of operands begin at
+/// multiples of it.
+std::optional<Lanes> BodyValues::placesInVector(Operation &inner) {
+  if (!isPaired_ || width_ == 1 || !isa<arith::RemUIOp, arith::AndIOp>(inner))
+    return std::nullopt;
+  Value of = inner.getOperand(0);
+  if (auto cast = of.getDefiningOp<arith::IndexCastOp>())
+    of = cast.getIn();
+  auto index = of.getDefiningOp<linalg::IndexOp>();
+  APInt number;
+  if (!index || !space_.isVectorLoop(op_, index.getDim()) ||
+      !matchPattern(inner.getOperand(1), m_ConstantInt(&number)) || number.ugt(width_))
+    return std::nullopt;
+  uint64_t divisor = number.getZExtValue();
+  if (isa<arith::AndIOp>(inner) && !llvm::isPowerOf2_64(++divisor)) // all bits below one
+    return std::nullopt;
+  if (divisor == 0 || width_ % divisor != 0)
+    return std::nullopt;
+  Lanes places;
+  Type type = inner.getResult(0).getType();
+  for (unsigned lane = 0; lane < width_; ++lane)
+    places.values.push_back(
+        arith::ConstantOp::create(k_.b, k_.loc, k_.b.getIntegerAttr(type, int64_t(lane % divisor))).getResult());
+  return places;
+}
+
+/// Of an operation on numbers that are known, or a choice by one, the result itself: which half of a byte a lane has.
+Value BodyValues::folded(Value computed) {
+  Operation *op = computed.getDefiningOp();
+  const bool isChosen = isa<arith::SelectOp>(op) && matchPattern(op->getOperand(0), m_Constant());
+  SmallVector<Value> results;
+  if (!isPaired_ ||
+      (!isChosen && !llvm::all_of(op->getOperands(), [](Value x) { return matchPattern(x, m_Constant()); })))
+    return computed;
+  return succeeded(k_.b.tryFold(op, results)) ? results.front() : computed;
 }
 
 Lanes BodyValues::read(tensor::ExtractOp extract) {

@@ -36,6 +36,8 @@ private:
 
   void compute(mlir::Operation &inner);
   Lanes computeLanes(mlir::Operation &inner);
+  std::optional<Lanes> placesInVector(mlir::Operation &inner);
+  mlir::Value folded(mlir::Value computed);
   Lanes read(mlir::tensor::ExtractOp extract);
   Lanes choose(mlir::arith::SelectOp select);
   llvm::SmallVector<mlir::Value> spread(const Lanes &lanes) const;

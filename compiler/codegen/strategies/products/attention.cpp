@@ -6,6 +6,7 @@
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 
 using namespace mlir;
 
@@ -78,8 +79,8 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const bool isDeep = (depth && *depth > kPartColumns) || columns > kPartColumns;
   // A launch gives all targets the same shared memory: Hopper's is more than others have.
   const auto cores = tensorCoreShapeOf(shape, *attention, kLargeTile);
-  const bool mayHaveGroups =
-      kernel.function->hasAttr(kHopperOnlyAttr) || (attention->isChain ? cores && !cores->isDynamic() : !isDeep);
+  const bool mayHaveGroups = kernel.function->hasAttr(dispatch::kHopperOnlyAttr) ||
+                             (attention->isChain ? cores && !cores->isDynamic() : !isDeep);
   const bool hasGroups = mayHaveGroups && (warpgroupChainOf(shape, *attention, kLargeTile) ||
                                            warpgroupShapeOf(shape, *attention, kLargeTile));
   const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;

@@ -6,10 +6,6 @@
 
 namespace tenon::compiler::codegen {
 
-/// On a kernel function: it is written for sm_90a alone. What a launch gives of shared memory is the same on all
-/// targets, and with depths above 128 Hopper's own kernel wants more than others have.
-inline constexpr llvm::StringLiteral kHopperOnlyAttr = "tenon.hopper_only";
-
 class AttentionStrategy : public Strategy {
 public:
   llvm::StringRef name() const override { return "attention"; }

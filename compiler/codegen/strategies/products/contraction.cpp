@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/contraction.h"
 
+#include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
 #include "compiler/codegen/contraction/kernels/tensor_core_product.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/tile_map.h"
-#include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/products/contraction_tiles.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 
 using namespace mlir;
 
@@ -77,7 +78,12 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     (isAcross ? left : right) = isAcross ? leftIn(cluster) : rightIn(cluster);
     plan.choices[4].second = cluster;
   }
-  if (left && right) {
+  if ((left || right) && ComputedTile::operandOf(product, shape)) {
+    MLIRContext *context = product.left.value.getContext();
+    plan.tensorMaps = {(left ? left : right)->type(context)};
+    if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
+      plan.tensorMaps.push_back(result->type(context));
+  } else if (left && right) {
     MLIRContext *context = product.left.value.getContext();
     plan.tensorMaps = {left->type(context), right->type(context)};
     if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
@@ -89,6 +95,19 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   plan.choices[3].second = tile->columns;
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
   return plan;
+}
+
+/// One kernel for up to `most` rows, the other for more.
+std::vector<Plan> upToRows(int64_t most, Plan low, Plan high, const GroupShape &shape, const Product &product) {
+  SmallVector<SpaceAxis> axes;
+  for (unsigned axis : product.rows)
+    axes.push_back(shape.axes[axis]);
+  Guard guard{extentsOf(axes)};
+  guard.most = most;
+  guard.orEmpty = true;
+  low.guard = guard;
+  high.guard = Guard{guard.length, most};
+  return {low, high};
 }
 
 /// Tiles of 128 rows where experts have that many on average; where nobody knows, a kernel for either.
@@ -103,16 +122,18 @@ std::vector<Plan> routedPlans(StringRef name, const KernelFunction &kernel, cons
   const int64_t many = kManyRows * product.experts;
   if (isWide || rows)
     return {planWith(isWide || *rows < many ? kSmallTile : kLargeTile)};
-  SmallVector<SpaceAxis> axes;
-  for (unsigned axis : product.rows)
-    axes.push_back(shape.axes[axis]);
-  Plan small = planWith(kSmallTile), large = planWith(kLargeTile);
-  Guard guard{extentsOf(axes)};
-  guard.most = many - 1;
-  guard.orEmpty = true;
-  small.guard = guard;
-  large.guard = Guard{guard.length, *guard.most};
-  return {small, large};
+  return upToRows(many - 1, planWith(kSmallTile), planWith(kLargeTile), shape, product);
+}
+
+/// Of an unknown number of rows, where tiles compute the other side from weights of few bits: kernels for few rows and
+/// for more.
+std::vector<Plan> plansOfComputedTiles(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                                       const Product &product) {
+  auto planWith = [&](int64_t rows) {
+    const GivenWarpgroups given{WarpgroupTile{rows, kLargeTile, 0}};
+    return planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given);
+  };
+  return upToRows(kSmallTile, planWith(kSmallTile), planWith(kLargeTile), shape, product);
 }
 
 } // namespace
@@ -123,6 +144,10 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
     return {};
   if (product->routes)
     return routedPlans(name(), kernel, shape, *product);
+  func::FuncOp function = kernel.function;
+  if (!shape.sizeOf(product->rows) && shape.sizeOf(product->columns) && function->hasAttr(dispatch::kHopperOnlyAttr) &&
+      ComputedTile::operandOf(*product, shape) == &product->right)
+    return plansOfComputedTiles(name(), kernel, shape, *product);
   // Sums of eight bytes take the registers of twice as many.
   if (product->sum.sum.type.getIntOrFloatBitWidth() > 32)
     return {planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile)};
@@ -212,7 +237,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   }
   func::FuncOp function = kernel.function;
   // Hopper's blocks take tile after tile, however many of them are launched: enough for each of its multiprocessors.
-  if (!tile && function->hasAttr(kHopperOnlyAttr))
+  if (!tile && function->hasAttr(dispatch::kHopperOnlyAttr))
     tile = {kSmallTile, kSmallTile};
   if (tile)
     return {planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups)};
@@ -244,10 +269,13 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
     auto value = kernel.strategy.getAs<IntegerAttr>(name);
     return value ? value.getInt() : 0;
   };
-  const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
+  const GroupShape shape = GroupShape::of(kernel);
+  const std::optional<Product> product = Product::of(kernel, shape);
   const bool isOfWarpgroups = product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
                               isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right);
-  return isOfWarpgroups ? kWarpgroupThreads : kernel.threads;
+  if (!isOfWarpgroups)
+    return kernel.threads;
+  return ComputedTile::operandOf(*product, shape) ? kComputingThreads : kWarpgroupThreads;
 }
 
 unsigned Contraction::variantFor(const abi::TargetArch &target) const {
@@ -286,10 +314,14 @@ void Contraction::write(Writer &writer) const {
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
     kernel.isSideBySide = !product->routes && isSideBySide(writer.shape, *product, rows);
+    // Null for the operand that is computed.
+    SmallVector<Value> maps = writer.arguments.tensorMaps;
+    if (const Operand *computed = ComputedTile::operandOf(*product, writer.shape); computed && !maps.empty())
+      maps.insert(maps.begin() + (computed == &product->right ? 1 : 0), Value());
     if (product->routes) {
-      kernel.tensorMaps = writer.arguments.tensorMaps;
-    } else if (writer.arguments.tensorMaps.size() >= 2) {
-      kernel.tensorMaps = writer.arguments.tensorMaps;
+      kernel.tensorMaps = maps;
+    } else if (maps.size() >= 2) {
+      kernel.tensorMaps = maps;
       kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);
       kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));
     }

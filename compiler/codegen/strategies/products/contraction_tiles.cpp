@@ -2,6 +2,7 @@
 #include "compiler/codegen/strategies/products/contraction_tiles.h"
 
 #include "abi/arch_table.h"
+#include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -23,6 +24,10 @@ constexpr int64_t kMostOfQuads = 112;
 
 // Behind the steps of each tile, until the next one's begin.
 constexpr double kMicrosecondsOfTile = 0.5;
+// For each column of weights that a tile computes, in a step: most of it passes while others multiply.
+constexpr double kMicrosecondsOfComputed = 0.0005;
+// Sums of wider tiles take registers that two producers have.
+constexpr int64_t kMostColumnsComputed = 128;
 constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
 
 constexpr int64_t kLineBytes = 128;
@@ -135,15 +140,17 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
     return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
   }
   const double steps = stepsOf(shape, product);
+  const bool isComputed = ComputedTile::operandOf(product, shape);
   const WarpgroupTile *best = nullptr;
   double least = 0;
   for (const WarpgroupTile &tile : kWarpgroupTiles) {
     const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
     if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
-        !isWarpgroupTile(tile.rows, tile.columns, product.right))
+        !isWarpgroupTile(tile.rows, tile.columns, product.right) || (isComputed && tile.columns > kMostColumnsComputed))
       continue;
     const double rounds = double(llvm::divideCeil(uint64_t(*tiles), multiprocessors));
-    const double taken = rounds * (steps * tile.microseconds + kMicrosecondsOfTile);
+    const double ofStep = tile.microseconds + (isComputed ? double(tile.columns) * kMicrosecondsOfComputed : 0);
+    const double taken = rounds * (steps * ofStep + kMicrosecondsOfTile);
     if (!best || taken < least)
       best = &tile, least = taken;
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/skinny.h"
 
+#include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/skinny_product.h"
 #include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -17,6 +19,8 @@ namespace {
 
 // Of unknown sizes: two kernels, so that one row does not pay for many.
 constexpr int64_t kVeryFew = 8, kFew = 32;
+// Where tiles compute weights, of more they are faster.
+constexpr int64_t kFewBesideTiles = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
 constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
@@ -72,6 +76,13 @@ private:
     return std::clamp(product_.widthOf(wide, shape_), 2u, few <= 16 ? 8u : few <= 32 ? 4u : 2u);
   }
 
+  /// Whether tiles compute the wide side from weights of few bits, faster than this kernel does where there are more
+  /// than a few rows.
+  bool isOfTiles() const {
+    func::FuncOp function = kernel_.function;
+    return function->hasAttr(dispatch::kHopperOnlyAttr) && ComputedTile::operandOf(product_, shape_);
+  }
+
   const StringRef name_;
   const KernelFunction &kernel_;
   const GroupShape &shape_;
@@ -93,8 +104,10 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
   SkinnyShape how{.fewAreRows = fewAreRows, .few = few, .positions = 2, .depthWarps = 0};
   if (!wide.isAlongReduced)
     how.positions = mostAcross(wide, few);
-  // Of bytes each lane brings twice as many rows at once: what the few are read for is halved.
-  const bool areBytes = multipliesByWarps(product_) && dispatch::elementBytes(wide.value.getType()) == 1;
+  // Of bytes, and what is computed from 16 of them, each lane brings twice as many rows at once: what the few are read
+  // for is halved.
+  const bool areBytes = multipliesByWarps(product_) && (dispatch::elementBytes(wide.value.getType()) == 1 ||
+                                                        (!wide.isCopied() && product_.widthOf(wide, shape_) >= 16));
   if (wide.isAlongReduced && areBytes && few <= 16 &&
       wideSize.value_or(0) * batch_.value_or(1) >= kEnoughBlocks * kRowsOfManyBytes)
     how.positions = 4;
@@ -104,7 +117,8 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
   };
   uint32_t threads = kThreads;
   // A warp has a step of its own at least.
-  const uint32_t stepDepth = 32;
+  const bool isPacked = multipliesByWarps(product_) && !wide.isCopied();
+  const uint32_t stepDepth = isPacked ? std::min(skinnyDepth(product_, shape_, wide), 64u) : 32;
   auto divide = [&] {
     const uint64_t steps = llvm::divideCeil(uint64_t(reduced_.value_or(INT32_MAX)), stepDepth);
     how.depthWarps = uint32_t(std::min<uint64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(steps, 2)), threads / 32));
@@ -176,6 +190,9 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
   const int64_t most = !multipliesByWarps(product_) || !isOnlyRead   ? mostOfAny
                        : fewAreRows && product_.right.isAlongReduced ? mostFewRead(wide.value_or(0))
                                                                      : dispatch::kMostFewRead;
+  const bool areInTiles = isOfTiles();
+  if (few && areInTiles && *few > kFewBesideTiles)
+    return {};
   if (wide && *wide < std::max(kLeastWide, few.value_or(0)))
     return {};
   if (few) {
@@ -191,9 +208,10 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
   plans.back().guard = Guard{length, 0, kVeryFew};
   int64_t mostOfPlans = kVeryFew;
   if (multipliesByWarps(product_)) {
-    plans.push_back(planOf(fewAreRows, kFew));
-    plans.back().guard = Guard{length, mostOfPlans, kFew};
-    mostOfPlans = kFew;
+    const int64_t more = areInTiles ? kFewBesideTiles : kFew;
+    plans.push_back(planOf(fewAreRows, uint32_t(more)));
+    plans.back().guard = Guard{length, mostOfPlans, more};
+    mostOfPlans = more;
   }
   for (Plan &other : others) {
     other.also = Guard{length, mostOfPlans};
