@@ -55,6 +55,7 @@ def main():
     parser.add_argument("--target", default="sm_90a", help="architectures for tenon-compile; empty: its default")
     parser.add_argument("--set", default="full", choices=["first", "full", "smoke"])
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas")
+    parser.add_argument("--sizes", default="fixed,unknown", help="of programs: fixed, unknown or both")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one program")
     parser.add_argument("--keep-mlir", action="store_true", help="keep the sources of what compiles")
@@ -67,8 +68,10 @@ def main():
     for case in cases(arguments.set):
         if only and case.operation not in only:
             continue
-        wanted[case_name(case)] = (case, False)
-        wanted.setdefault(dynamic_name(case), (case, True))
+        if "fixed" in arguments.sizes:
+            wanted[case_name(case)] = (case, False)
+        if "unknown" in arguments.sizes:
+            wanted.setdefault(dynamic_name(case), (case, True))
     with ThreadPoolExecutor(arguments.jobs) as pool:
         work = {name: pool.submit(compile_one, arguments, name, programs.program(case, dynamic))
                 for name, (case, dynamic) in wanted.items()}

@@ -134,7 +134,7 @@ def minimal_bytes(workload, inputs, outputs):
 def participants(case, workload, runtime, folder, files, sets, skip):
     """(name, function that makes it), Tenon first."""
     made = []
-    for name, file in (("tenon", files[case_name(case)]), ("tenon-dynamic", files[dynamic_name(case)])):
+    for name, file in (("tenon", files.get(case_name(case), {})), ("tenon-dynamic", files.get(dynamic_name(case), {}))):
         if "file" in file:
             path = f"{folder}/{file['file']}"
             made.append((name, lambda name=name, path=path: Tenon(name, runtime, path, sets, workload.scalars)))

@@ -128,11 +128,10 @@ def refused_rows(case, files):
 
 def run_case(state, case, arguments, files):
     """Rows of one case, also when a participant hangs: the case is tried again without it."""
-    rows, skip = refused_rows(case, files), []
+    rows, skip = refused_rows(case, files), list(filter(None, arguments.skip.split(",")))
+    rows = [row for row in rows if row["participant"] not in skip]
     if len(rows) == 2 and not arguments.refused:
         return rows
-    for name in (case_name(case), dynamic_name(case)):
-        files.setdefault(name, {})
     for _ in range(4):
         if state.get("worker") is None:
             state["worker"] = Worker(arguments.programs, files,
@@ -168,6 +167,7 @@ def main():
     parser.add_argument("--no-host", action="store_true", help="no times of the host")
     parser.add_argument("--shuffle", action="store_true", help="cases in an order that has nothing to do with what they are, "
                         "so that those which --seconds leaves time for are a sample")
+    parser.add_argument("--skip", default="", help="participants that are left out, separated by commas: tenon, tenon-dynamic, ...")
     parser.add_argument("--refused", action="store_true", help="measure PyTorch also where Tenon has no program")
     arguments = parser.parse_args()
     begin = time.monotonic()
