@@ -4,9 +4,11 @@
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/write_along.h"
+#include "compiler/codegen/build_count.h"
 #include "compiler/codegen/choose_tiles.h"
 #include "compiler/codegen/contraction/product.h"
 #include "compiler/codegen/early_launches.h"
+#include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/codegen/narrow_softmax.h"
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/strategies.h"
@@ -39,76 +41,10 @@ SmallVector<GridFactor> elementsGrid(const KernelFunction &kernel, const GroupSh
   return {{extentsOf(shape.parallelAxes()), int64_t(kernel.threads) * kernel.elementsPerThread}};
 }
 
-/// The argument of the kernel function that holds a size.
-unsigned argumentOf(Value size) {
-  while (auto cast = size.getDefiningOp<arith::IndexCastOp>())
-    size = cast.getIn();
-  return llvm::cast<BlockArgument>(size).getArgNumber();
+/// The symbol that dispatches of a kernel name.
+SymbolRefAttr entryPointOf(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported) {
+  return SymbolRefAttr::get(source.getSymNameAttr(), {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
 }
-
-/// Writes count(%device, %sizes...) -> the product of the factors, 1, 1. Sizes are the kernel's first arguments.
-class CountBuilder {
-public:
-  CountBuilder(Region &region, Location loc) : block_(region.front()), loc_(loc), b_(region.getContext()) {
-    block_.clear();
-    b_.setInsertionPointToEnd(&block_);
-  }
-
-  void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
-    Value blocks = number(1);
-    for (const GridFactor &factor : grid) {
-      Value pieces = divided(product(factor.extents), factor.perBlock);
-      if (factor.more != 0)
-        pieces = b_.createOrFold<arith::AddIOp>(loc_, pieces, number(factor.more));
-      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, pieces);
-    }
-    for (const Guard &guard : guards)
-      blocks = guarded(guard, blocks);
-    hal::ReturnOp::create(b_, loc_, ValueRange{blocks, number(1), number(1)});
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
-  }
-
-private:
-  Value number(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
-
-  Value product(ArrayRef<Extent> extents) {
-    Value size = number(1);
-    for (const Extent &extent : extents)
-      size = b_.createOrFold<arith::MulIOp>(
-          loc_, size, extent.value ? block_.getArgument(1 + argumentOf(extent.value)) : number(extent.size));
-    return size;
-  }
-
-  Value divided(Value size, int64_t perBlock) {
-    APInt known;
-    if (matchPattern(size, m_ConstantInt(&known)))
-      return number(int64_t(llvm::divideCeil(known.getZExtValue(), uint64_t(perBlock))));
-    if (perBlock == 1)
-      return size;
-    AffineMap map = AffineMap::get(1, 0, b_.getAffineDimExpr(0).ceilDiv(perBlock));
-    return affine::AffineApplyOp::create(b_, loc_, map, size);
-  }
-
-  /// No block where the guard says that another kernel runs: a launch without blocks is none.
-  Value guarded(const Guard &guard, Value blocks) {
-    Value length = product(guard.length);
-    auto choose = [&](arith::CmpIPredicate predicate, int64_t limit, Value yes, Value no) -> Value {
-      Value condition = arith::CmpIOp::create(b_, loc_, predicate, length, number(limit));
-      return arith::SelectOp::create(b_, loc_, condition, yes, no);
-    };
-    Value within = blocks;
-    if (guard.most)
-      within = choose(arith::CmpIPredicate::ule, *guard.most, within, number(0));
-    within = choose(arith::CmpIPredicate::ugt, guard.above, within, number(0));
-    return guard.orEmpty ? choose(arith::CmpIPredicate::eq, 0, blocks, within) : within;
-  }
-
-  Block &block_;
-  Location loc_;
-  OpBuilder b_;
-};
 
 /// A program whose function takes what the kernel takes, and launches it once.
 std::string programOf(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported, func::FuncOp kernel) {
@@ -131,9 +67,8 @@ std::string programOf(hal::ExecutableSourceOp source, hal::ExecutableExportOp ex
     sizesOf(type, kernel.getArgAttr(index, dispatch::kDimsAttr), argumentDims);
   for (auto [index, type] : llvm::enumerate(kernel.getResultTypes()))
     sizesOf(type, kernel.getResultAttr(index, dispatch::kDimsAttr), resultDims);
-  auto entryPoint = SymbolRefAttr::get(source.getSymNameAttr(), {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
-  auto dispatch = flow::DispatchOp::create(b, loc, entryPoint, workload, kernel.getResultTypes(), resultDims,
-                                           body->getArguments(), argumentDims);
+  auto dispatch = flow::DispatchOp::create(b, loc, entryPointOf(source, exported), workload, kernel.getResultTypes(),
+                                           resultDims, body->getArguments(), argumentDims);
   func::ReturnOp::create(b, loc, dispatch.getResults());
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -214,6 +149,8 @@ private:
         found_->push_back(*tiles_->last());
         found_->back().program = programOf(source, exported, function);
       }
+      if (taking->dividesBySizes())
+        addReciprocals(exported, function, shape, dispatchesOf_[entryPointOf(source, exported)]);
       addVariants(source, exported, function, *chosen);
       return success();
     }
@@ -221,7 +158,7 @@ private:
       return function.emitError() << "no strategy computes this group of operations";
     function->setAttr(dispatch::kElementsPerThreadAttr, b.getI64IntegerAttr(1));
     exported.setWorkgroupSizeAttr(b.getIndexArrayAttr({kernel->threads, 1, 1}));
-    CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(elementsGrid(*kernel, shape), {});
+    buildCount(exported, elementsGrid(*kernel, shape), {});
     return success();
   }
 
@@ -244,9 +181,8 @@ private:
     bindings.push_back(bindings.back()); // that of another result
     exported.setLayoutAttr(hal::PipelineLayoutAttr::get(&getContext(), layout.getConstantCount(),
                                                         layout.getConstantTypes(), bindings, /*indirect=*/false, {}));
-    auto entryPoint = SymbolRefAttr::get(exported->getParentOfType<hal::ExecutableSourceOp>().getSymNameAttr(),
-                                         {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
-    for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
+    for (flow::DispatchOp &dispatch :
+         dispatchesOf_[entryPointOf(exported->getParentOfType<hal::ExecutableSourceOp>(), exported)])
       dispatch = withScratch(dispatch, type, scratch);
   }
 
@@ -266,7 +202,7 @@ private:
     if (!type.hasStaticShape()) {
       const Location loc = before.getLoc();
       Value size =
-          productOf(b, loc, scratch.extents, [&](Value extent) { return before.getWorkload()[argumentOf(extent)]; });
+          productOf(b, loc, scratch.extents, [&](Value extent) { return before.getWorkload()[*argumentOf(extent)]; });
       if (scratch.most)
         size = arith::MinSIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, *scratch.most));
       dims.push_back(size);
@@ -282,7 +218,7 @@ private:
   /// The first plan is the kernel's; each other one is a copy of it that writes over the same results.
   void addVariants(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported, func::FuncOp function,
                    ArrayRef<Plan> plans) {
-    auto entryPoint = SymbolRefAttr::get(source.getSymNameAttr(), {FlatSymbolRefAttr::get(exported.getSymNameAttr())});
+    const SymbolRefAttr entryPoint = entryPointOf(source, exported);
     SmallVector<std::pair<func::FuncOp, hal::ExecutableExportOp>> variants = {{function, exported}};
     for (size_t i = 1; i < plans.size(); ++i) {
       auto copy = cast<hal::ExecutableExportOp>(exported->clone());
@@ -302,11 +238,7 @@ private:
         variant.second.setWorkgroupLocalMemoryAttr(b.getIndexAttr(plan.dynamicSharedBytes));
       if (!plan.tensorMaps.empty() && hasMapTarget_)
         addTensorMaps(variant.second, variant.first, plan.tensorMaps);
-      SmallVector<Guard> guards;
-      for (const std::optional<Guard> &guard : {plan.guard, plan.also})
-        if (guard)
-          guards.push_back(*guard);
-      CountBuilder(variant.second.getWorkgroupCount(), variant.second.getLoc()).run(plan.grid, guards);
+      buildCount(variant.second, plan.grid, plan.guards);
     }
   }
 

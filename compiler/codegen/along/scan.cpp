@@ -51,17 +51,22 @@ Plan rowsPlan(const LineShape &shape, uint32_t lanes, int64_t chunks, int64_t wi
   return result;
 }
 
+/// A guard, and those that hold as well.
+SmallVector<Guard> both(const Guard &guard, ArrayRef<Guard> also) {
+  SmallVector<Guard> guards = {guard};
+  llvm::append_range(guards, also);
+  return guards;
+}
+
 /// Two kernels for lines cut in parts.
-void addParts(AlongPlans &plans, const Plan &whole, int64_t parts, const std::optional<Guard> &guard,
-              const std::optional<Guard> &also = {}) {
+void addParts(AlongPlans &plans, const Plan &whole, int64_t parts, ArrayRef<Guard> guards) {
   for (int64_t pass : {1, 2}) {
     Plan kernel = whole;
     kernel.choices.push_back({"parts", parts});
     kernel.choices.push_back({"pass", pass});
     if (kernel.grid.size() == 1)
       kernel.grid.push_back({{Extent{parts, {}}}, 1});
-    kernel.guard = guard;
-    kernel.also = also;
+    kernel.guards.assign(guards.begin(), guards.end());
     plans.kernels.push_back(kernel);
   }
 }
@@ -97,7 +102,7 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   const Plan block = rowsPlan(shape, kThreads, kMostChunks, width);
   const bool fewLines = lines && *lines < kManyBlocks / 2;
   const SmallVector<Extent> by = {shape.length};
-  const auto isLong = length ? std::nullopt : std::optional(Guard{by, kLongLine, std::nullopt});
+  const auto isLong = length ? SmallVector<Guard>() : SmallVector<Guard>{Guard{by, kLongLine, std::nullopt}};
   auto addLong = [&] {
     if (lines) {
       const int64_t parts = partsFor(*lines, kManyBlocks);
@@ -105,11 +110,10 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
       return addScratch(result, sum.type, shape, parts);
     }
     for (const Cut &cut : kCutRows)
-      addParts(result, block, cut.parts, Guard{shape.lines(), cut.above, cut.most}, isLong);
+      addParts(result, block, cut.parts, both(Guard{shape.lines(), cut.above, cut.most}, isLong));
     addScratch(result, sum.type, shape, kCutRows[0].parts, kMostRowParts);
     Plan many = block;
-    many.guard = Guard{shape.lines(), kManyBlocks / 2, std::nullopt};
-    many.also = isLong;
+    many.guards = both(Guard{shape.lines(), kManyBlocks / 2, std::nullopt}, isLong);
     result.kernels.push_back(many);
   };
   if (length) {
@@ -129,12 +133,12 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
     return result;
   }
   Plan warp = rowsPlan(shape, kWarp, kMostChunks, width);
-  warp.guard = Guard{by, 0, warpTile, /*orEmpty=*/true};
+  warp.guards = {Guard{by, 0, warpTile, /*orEmpty=*/true}};
   Plan small = rowsPlan(shape, 2 * kWarp, kMostChunks, width);
-  small.guard = Guard{by, warpTile, 2 * warpTile};
+  small.guards = {Guard{by, warpTile, 2 * warpTile}};
   const bool mayCut = fewLines || !lines;
   Plan middle = block;
-  middle.guard = Guard{by, 2 * warpTile, mayCut ? std::optional(kLongLine) : std::nullopt};
+  middle.guards = {Guard{by, 2 * warpTile, mayCut ? std::optional(kLongLine) : std::nullopt}};
   result.kernels = {warp, small, middle};
   if (mayCut)
     addLong();
@@ -153,25 +157,25 @@ AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
   // A part is at least as long as what is loaded ahead, as good as always.
   const int64_t shortest = 4 * kAhead;
   const SmallVector<Extent> by = {shape.length};
-  auto addCut = [&](int64_t parts, const std::optional<Guard> &guard, const std::optional<Guard> &also) {
+  auto addCut = [&](int64_t parts, ArrayRef<Guard> guards) {
     SmallVector<Extent> threads = shape.lines();
     threads.push_back(Extent{parts, {}});
     Plan pieces = plan(kWalkers, {{"lanes", 1}});
     const size_t before = result.kernels.size();
-    addParts(result, pieces, parts, guard, also);
+    addParts(result, pieces, parts, guards);
     for (Plan &kernel : llvm::drop_begin(result.kernels, before))
       kernel.grid = {{threads, kWalkers}};
   };
   if (!length) {
-    whole.guard = Guard{by, 0, kDeepLine, /*orEmpty=*/true};
+    whole.guards = {Guard{by, 0, kDeepLine, /*orEmpty=*/true}};
     result.kernels.push_back(whole);
   }
-  const auto isDeep = length ? std::nullopt : std::optional(Guard{by, kDeepLine, std::nullopt});
+  const auto isDeep = length ? SmallVector<Guard>() : SmallVector<Guard>{Guard{by, kDeepLine, std::nullopt}};
   if (lines) {
     int64_t parts = partsFor(*lines, kManyThreads);
     if (length)
       parts = std::clamp<int64_t>(parts, 2, *length / shortest);
-    addCut(parts, isDeep, {});
+    addCut(parts, isDeep);
     addScratch(result, sum->type, shape, parts);
     return result;
   }
@@ -179,18 +183,17 @@ AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
     const Guard guard{shape.lines(), cut.above, cut.most};
     const int64_t fewer = kDeepLine / shortest;
     if (length) {
-      addCut(std::clamp<int64_t>(cut.parts, 2, *length / shortest), guard, {});
+      addCut(std::clamp<int64_t>(cut.parts, 2, *length / shortest), guard);
     } else if (cut.parts <= fewer) {
-      addCut(cut.parts, guard, isDeep);
+      addCut(cut.parts, both(guard, isDeep));
     } else {
-      addCut(fewer, guard, Guard{by, kDeepLine, cut.parts * shortest});
-      addCut(cut.parts, guard, Guard{by, cut.parts * shortest, std::nullopt});
+      addCut(fewer, both(guard, Guard{by, kDeepLine, cut.parts * shortest}));
+      addCut(cut.parts, both(guard, Guard{by, cut.parts * shortest, std::nullopt}));
     }
   }
   addScratch(result, sum->type, shape, kCutColumns[0].parts, kMostColumnParts);
   Plan many = whole;
-  many.guard = Guard{shape.lines(), kManyThreads / 4, std::nullopt};
-  many.also = isDeep;
+  many.guards = both(Guard{shape.lines(), kManyThreads / 4, std::nullopt}, isDeep);
   result.kernels.push_back(many);
   return result;
 }

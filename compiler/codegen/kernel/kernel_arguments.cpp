@@ -3,6 +3,7 @@
 
 #include "abi/struct_layout.h"
 #include "compiler/codegen/kernel/kernel_parameters.h"
+#include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -65,6 +66,8 @@ KernelArguments Mapper::run() {
         continue;
       }
       BlockArgument original = source_.getArgument(constant.arguments.front());
+      if (Attribute key = source_.getArgAttr(original.getArgNumber(), kReciprocalAttr))
+        result_.reciprocals[key] = argument;
       mapScalar(original, isWhole ? argument
                                   : loadFrom(parameterType(original.getType()), argument, offset, parameter.alignment));
     }

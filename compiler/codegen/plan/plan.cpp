@@ -5,6 +5,13 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
+bool Guard::holdsFor(int64_t length) const {
+  if (length == 0)
+    return orEmpty;
+  return length > above && (!most || length <= *most) && length % multipleOf == 0 &&
+         (!noMultipleOf || length % *noMultipleOf != 0);
+}
+
 DictionaryAttr Plan::attribute(MLIRContext *context) const {
   Builder b(context);
   SmallVector<NamedAttribute> entries = {b.getNamedAttr("name", b.getStringAttr(strategy)),

@@ -14,12 +14,17 @@ struct GridFactor {
   int64_t more = 0;                  // added to what comes of it
 };
 
-/// When a kernel is the one of several that runs: a length that is known only then is above `above` and at most `most`.
+/// When a kernel is the one of several that runs: a length that is known only then is above `above` and at most `most`,
+/// a multiple of `multipleOf` and none of `noMultipleOf`, both powers of two.
 struct Guard {
   llvm::SmallVector<Extent> length; // multiplied
   int64_t above = 0;
   std::optional<int64_t> most;
   bool orEmpty = false; // also where the length is 0
+  int64_t multipleOf = 1;
+  std::optional<int64_t> noMultipleOf = {};
+
+  bool holdsFor(int64_t length) const;
 };
 
 struct Plan {
@@ -27,7 +32,7 @@ struct Plan {
   uint32_t threads = 256;
   llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> choices; // what else the strategy decided
   llvm::SmallVector<GridFactor> grid;                             // the number of blocks is their product
-  std::optional<Guard> guard = {}, also = {};                     // both hold where it runs; none: always
+  llvm::SmallVector<Guard> guards = {};                           // all hold where it runs; none: it always does
   uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
   llvm::SmallVector<mlir::Type> tensorMaps = {};                  // that kernels for sm_90a take: !hal.tensor_map
 

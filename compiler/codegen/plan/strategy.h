@@ -23,6 +23,8 @@ struct Writer {
 
   /// A choice of the plan.
   int64_t choice(llvm::StringRef name) const;
+  /// One that not every plan makes.
+  int64_t choiceOr(llvm::StringRef name, int64_t otherwise) const;
 };
 
 class Strategy {
@@ -56,6 +58,9 @@ public:
   /// Whether it can write a kernel with this choice; `threads` is one, too.
   virtual bool takes(llvm::StringRef /*choice*/, int64_t /*value*/) const { return true; }
   virtual void write(Writer &writer) const = 0;
+  /// Whether its kernels divide positions by sizes of axes, and so take reciprocals of those that are not known
+  /// (../kernel/reciprocal.h).
+  virtual bool dividesBySizes() const { return false; }
   /// Threads of a workgroup on the target: those of the plan, or others.
   virtual uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &) const { return kernel.threads; }
   /// Targets of one number get one kernel, so that it is written once for all of them.

@@ -34,6 +34,8 @@ bool isOfEveryTarget(LLVM::CallOp call) {
 bool isOfEveryTarget(Operation &op) {
   if (auto call = dyn_cast<LLVM::CallOp>(op))
     return isOfEveryTarget(call);
+  if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
+    return call.getIntrin().starts_with("llvm.nvvm.mulhi.");
   if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getNontemporal())
     return false; // cache_hints.h
   // Names of the two floors: what is plain arithmetic and control flow, and registers that always were.
@@ -42,7 +44,7 @@ bool isOfEveryTarget(Operation &op) {
     return name.starts_with("nvvm.read.ptx.sreg.") || isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::ShflOp>(op);
   return isa<ModuleOp, LLVM::LLVMFuncOp>(op) ||
          (name.starts_with("llvm.") &&
-          !isa<LLVM::InlineAsmOp, LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp, LLVM::CallIntrinsicOp>(op));
+          !isa<LLVM::InlineAsmOp, LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp>(op));
 }
 
 } // namespace

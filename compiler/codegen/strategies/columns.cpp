@@ -285,9 +285,9 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
   return false;
 }
 
-} // namespace
-
-std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+/// @param rows nothing: it is not known how many there are
+std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                           std::optional<int64_t> rows) {
   if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape) || !sumsThen(kernel, shape))
     return std::nullopt;
   uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
@@ -300,7 +300,7 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   }
   uint32_t threads = kThreads;
   // Of few rows a thread takes all in flight together, and more columns are left for the others.
-  if (std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes()); rows && *rows <= kMostFew) {
+  if (rows && *rows <= kMostFew) {
     const uint32_t down = llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*rows, 1), kInFlight));
     if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size; !columns || *columns >= kWideRow * width)
       across = kFewThreads / down;
@@ -316,11 +316,31 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   across = std::min(across, threads / width);
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
-  return Plan{name(),
+  return Plan{name,
               threads,
               {{"width", width}, {"across", across}},
               {{extentsOf(shape.parallelAxes().back()), int64_t(across) * width},
                {extentsOf(shape.parallelAxes().drop_back()), 1}}};
+}
+
+} // namespace
+
+std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  return planOf(name(), kernel, shape, GroupShape::sizeOf(shape.reducedAxes()));
+}
+
+/// Where it is not known how many rows there are: one kernel for few, one for more.
+std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::optional<Plan> any = plan(kernel, shape);
+  if (!any)
+    return {};
+  std::optional<Plan> few = planOf(name(), kernel, shape, kMostFew);
+  if (GroupShape::sizeOf(shape.reducedAxes()) || !few)
+    return {*any};
+  const SmallVector<Extent> rows = extentsOf(shape.reducedAxes());
+  few->guards = {Guard{rows, 0, kMostFew, /*orEmpty=*/true}};
+  any->guards = {Guard{rows, kMostFew}};
+  return {*any, *few};
 }
 
 void Columns::write(Writer &writer) const {

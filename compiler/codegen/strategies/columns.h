@@ -13,7 +13,9 @@ class Columns : public Strategy {
 public:
   llvm::StringRef name() const override { return "columns"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   void write(Writer &writer) const override;
+  bool dividesBySizes() const override { return true; }
 };
 
 } // namespace tenon::compiler::codegen

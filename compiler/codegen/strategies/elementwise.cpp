@@ -61,10 +61,23 @@ std::optional<unsigned> unrolledAxis(const KernelFunction &kernel, const GroupSh
   return std::nullopt;
 }
 
+/// Whether a half of a vector is one that threads may take rows by.
+bool hasHalves(uint32_t width) {
+  return width >= 4;
+}
+
+/// A number that the length of a row is a multiple of: its own where it is known, else what the program has seen to.
+int64_t multipleOfRow(const Writer &w) {
+  if (w.shape.axes.empty())
+    return 1;
+  const std::optional<int64_t> row = w.shape.axes.back().size;
+  return row ? *row : w.choiceOr("multiple", 1);
+}
+
 class ElementwiseWriter {
 public:
   explicit ElementwiseWriter(Writer &w)
-      : w_(w), k_(w.k), width_(w.choice("width")), axes_(w.shape.axes.size()),
+      : w_(w), k_(w.k), width_(w.choice("width")), axes_(w.shape.axes.size()), multiple_(multipleOfRow(w)),
         unrolled_(w.choice("unrolled") > 1 ? unrolledAxis(w.kernel, w.shape) : std::nullopt) {}
 
   void run() {
@@ -78,29 +91,22 @@ public:
       return writeApart();
     if (axes == 1)
       return k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
-    Value row = w_.space.size(axes - 1);
-    Value isWhole = k_.equal(k_.rem(row, k_.number(width_)), k_.number(0));
-    Value isLong = k_.less(k_.number(kShortRow * width_), row);
-    auto whole = [&] { k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); }); };
-    auto ragged = [&] { k_.branch(isLong, [&] { writeRagged(); }, [&] { writeApart(); }); };
-    if (width_ < 4 || !isRowKnown())
-      return k_.branch(isWhole, whole, ragged);
-    Value isHalf =
-        k_.both(k_.equal(k_.rem(row, k_.number(width_ / 2)), k_.number(0)), w_.bodies.areBasesAligned(width_ / 2));
-    k_.branch(isWhole, whole, [&] { k_.branch(isHalf, [&] { writeHalves(); }, ragged); });
+    // One kind of row to a kernel: with the code of others it would take their registers, and have fewer warps.
+    if (multiple_ % width_ == 0)
+      return k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
+    if (hasHalves(width_) && multiple_ % (width_ / 2) == 0)
+      return k_.branch(w_.bodies.areBasesAligned(width_ / 2), [&] { writeHalves(); }, [&] { writeApart(); });
+    Value isLong = k_.less(k_.number(kShortRow * width_), w_.space.size(axes - 1));
+    k_.branch(isLong, [&] { writeRagged(); }, [&] { writeApart(); });
   }
 
 private:
-  /// Of an unknown one, a kernel has code for every kind of row, and the registers of the one that takes most: with
-  /// halves, and two rows at once, fewer warps are there to hide what rows of whole vectors wait for.
-  bool isRowKnown() const { return w_.shape.axes.back().size.has_value(); }
-
   Point pointAt(Value element) {
     Point point;
     if (unrolled_) {
-      Value inner = w_.space.size(*unrolled_ + 1, axes_);
-      w_.space.place(point, 0, *unrolled_, k_.div(element, inner));
-      w_.space.place(point, *unrolled_ + 1, axes_, k_.rem(element, inner));
+      const Quotient found = w_.space.divide(element, *unrolled_ + 1, axes_);
+      w_.space.place(point, 0, *unrolled_, found.quotient);
+      w_.space.place(point, *unrolled_ + 1, axes_, found.remainder);
     } else {
       w_.space.place(point, 0, axes_, element);
     }
@@ -159,7 +165,9 @@ private:
     k_.branch(
         isTorn,
         [&] {
-          if (isRowKnown())
+          // Of an unknown length: two rows at once take registers, and fewer warps are there to hide what is waited
+          // for.
+          if (w_.shape.axes.back().size)
             return writeTorn(point, first, k_.min(end, elements_));
           writeEach(first, k_.min(end, elements_), 1);
         },
@@ -201,6 +209,7 @@ private:
   Writer &w_;
   KernelBuilder &k_;
   const unsigned width_, axes_;
+  const int64_t multiple_;                 // that a row is one of
   const std::optional<unsigned> unrolled_; // axis that the thread runs through
   Value elements_;                         // without it
   Value first_;                            // element of the block
@@ -230,6 +239,31 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
   }
   return Plan{
       name(), kThreads, {{"width", width}, {"unrolled", rounds}}, {{extentsOf(axes), int64_t(kThreads) * width}}};
+}
+
+/// Rows of unknown length: of whole vectors, of halves, and all others.
+std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::optional<Plan> any = plan(kernel, shape);
+  if (!any)
+    return {};
+  const int64_t width = any->choice("width");
+  if (width == 1 || shape.axes.size() < 2 || shape.axes.back().size)
+    return {*any};
+  const Guard row{extentsOf(shape.axes.back())};
+  std::vector<Plan> plans;
+  std::optional<int64_t> wider;
+  for (int64_t multiple = width; multiple >= (hasHalves(width) ? width / 2 : width); multiple /= 2) {
+    plans.push_back(*any);
+    plans.back().choices.push_back({"multiple", multiple});
+    plans.back().guards = {row};
+    plans.back().guards.back().multipleOf = multiple;
+    plans.back().guards.back().noMultipleOf = wider;
+    wider = multiple;
+  }
+  any->guards = {row};
+  any->guards.back().noMultipleOf = wider;
+  plans.push_back(*any);
+  return plans;
 }
 
 void Elementwise::write(Writer &writer) const {

@@ -68,10 +68,13 @@ private:
 void TransposeWriter::placeTile() {
   const unsigned axes = w_.shape.axes.size();
   origin_.index.resize(axes);
-  Value rest = k_.block();
+  // Blocks, and so tiles along each axis, are counted in 32 bits.
+  auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(k_.b, k_.loc, k_.b.getI32Type(), value); };
+  auto wide = [&](Value value) -> Value { return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), value); };
+  Value rest = narrow(k_.block());
   auto place = [&](unsigned axis, uint32_t side) {
-    Value tiles = k_.div(k_.add(w_.space.size(axis), k_.number(side - 1)), k_.number(side));
-    origin_.index[axis] = k_.mul(k_.rem(rest, tiles), k_.number(side));
+    Value tiles = narrow(k_.div(k_.add(w_.space.size(axis), k_.number(side - 1)), k_.number(side)));
+    origin_.index[axis] = k_.mul(wide(k_.rem(rest, tiles)), k_.number(side));
     rest = k_.div(rest, tiles);
   };
   place(turn_.written, tile_.written);
@@ -299,24 +302,44 @@ void TransposeWriter::writeTile(uint32_t width) {
 
 } // namespace
 
-std::optional<Plan> Transpose::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  const std::optional<Turn> turn = turnOf(kernel, shape);
-  const std::optional<TransposeTile> tile = turn ? tileOf(*turn, shape) : std::nullopt;
-  if (!tile)
-    return std::nullopt;
-  uint32_t width = std::min(vectorWidth(kernel, shape, turn->written), tile->written);
+static Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Turn &turn,
+                   const TransposeTile &tile) {
+  uint32_t width = std::min(vectorWidth(kernel, shape, turn.written), tile.written);
   while (width > 1 && width * workOf(kernel) > kMaxWork)
     width /= 2;
   SmallVector<SpaceAxis> rest;
   for (auto [number, axis] : llvm::enumerate(shape.axes))
-    if (number != turn->written && number != turn->read)
+    if (number != turn.written && number != turn.read)
       rest.push_back(axis);
-  return Plan{name(),
-              tile->threads,
-              {{"width", width}, {"written", tile->written}, {"read", tile->read}},
-              {{extentsOf(shape.axes[turn->written]), tile->written},
-               {extentsOf(shape.axes[turn->read]), tile->read},
+  return Plan{name,
+              tile.threads,
+              {{"width", width}, {"written", tile.written}, {"read", tile.read}},
+              {{extentsOf(shape.axes[turn.written]), tile.written},
+               {extentsOf(shape.axes[turn.read]), tile.read},
                {extentsOf(rest), 1}}};
+}
+
+/// One for each size of tiles, where it is not known how many elements there are.
+std::vector<Plan> Transpose::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Turn> turn = turnOf(kernel, shape);
+  if (!turn)
+    return {};
+  std::vector<Plan> plans;
+  const SmallVector<SizedTile> tiles = tilesOf(*turn, shape);
+  std::optional<int64_t> most;
+  for (const SizedTile &sized : tiles) {
+    plans.push_back(planOf(name(), kernel, shape, *turn, sized.tile));
+    const int64_t above = sized.least == 0 ? 0 : sized.least - 1;
+    if (tiles.size() > 1)
+      plans.back().guards = {Guard{extentsOf(shape.axes), above, most}};
+    most = above;
+  }
+  return plans;
+}
+
+std::optional<Plan> Transpose::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::vector<Plan> all = plans(kernel, shape);
+  return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
 void Transpose::write(Writer &writer) const {

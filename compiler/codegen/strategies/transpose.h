@@ -23,6 +23,7 @@ class Transpose : public Strategy {
 public:
   llvm::StringRef name() const override { return "transpose"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   void write(Writer &writer) const override;
 };
 

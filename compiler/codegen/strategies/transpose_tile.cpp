@@ -76,7 +76,7 @@ std::optional<Turn> turnOf(const KernelFunction &kernel, const GroupShape &shape
   return most == 0 ? std::nullopt : std::optional(best);
 }
 
-std::optional<TransposeTile> tileOf(const Turn &turn, const GroupShape &shape) {
+llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape) {
   uint32_t bytes = 0;
   for (const StagedTensor &tensor : turn.tensors)
     bytes += tensor.bytes();
@@ -92,12 +92,24 @@ std::optional<TransposeTile> tileOf(const Turn &turn, const GroupShape &shape) {
   int64_t read = std::min(positions / std::min<int64_t>(side, limitOf(turn.written)), limitOf(turn.read));
   int64_t written = std::min(positions / read, limitOf(turn.written));
   if (isShort(turn.written) || isShort(turn.read) || written * read < kMinPositions)
-    return std::nullopt;
+    return {};
   const std::optional<int64_t> elements = GroupShape::sizeOf(shape.axes);
-  while (elements && *elements < kEnoughTiles * written * read && written * read > kMinPositions)
-    (written > read ? written : read) /= 2;
-  return TransposeTile{uint32_t(written), uint32_t(read),
-                       uint32_t(std::min<int64_t>(kMaxThreads, written * read / 16))};
+  SmallVector<SizedTile> tiles;
+  auto halve = [&] { (written > read ? written : read) /= 2; };
+  for (bool isLast = false; !isLast;) {
+    const int64_t size = written * read;
+    isLast = size <= kMinPositions;
+    const int64_t least = isLast ? 0 : kEnoughTiles * size;
+    if (!elements || *elements >= least)
+      tiles.push_back(
+          {{uint32_t(written), uint32_t(read), uint32_t(std::min<int64_t>(kMaxThreads, size / 16))}, least});
+    if (elements && !tiles.empty())
+      break;
+    // Kernels of their own for every second size are enough.
+    for (int step = 0; step < (elements ? 1 : 2) && written * read > kMinPositions; ++step)
+      halve();
+  }
+  return tiles;
 }
 
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes) {

@@ -28,9 +28,16 @@ struct TransposeTile {
 /// The tensors that are apart along the last axis and adjacent along another one: the one that has most bytes of them.
 std::optional<Turn> turnOf(const KernelFunction &kernel, const GroupShape &shape);
 
-/// A square of as much as fits; of a short axis all, and more of the other one. Where that makes fewer tiles than a GPU
-/// has multiprocessors, smaller ones.
-std::optional<TransposeTile> tileOf(const Turn &turn, const GroupShape &shape);
+/// A tile, and for how many elements of the group it is.
+struct SizedTile {
+  TransposeTile tile;
+  int64_t least; // elements
+};
+
+/// A square of as much as fits; of a short axis all, and more of the other one. Where that makes fewer tiles than keep
+/// a GPU busy, smaller ones: where it is not known how many, each of these is one of the tiles, the largest first.
+/// Nothing where axes are too short for tiles.
+llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape);
 
 /// Elements of a vector in shared memory: 16 bytes, 8 where that gives more threads a square to turn.
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes);

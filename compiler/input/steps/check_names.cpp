@@ -26,8 +26,8 @@ const std::vector<std::string> &tenonAttributes() {
       "tenon.dims",         "tenon.documentation", "tenon.elements_per_thread",
       "tenon.generated",    "tenon.hopper_only",   "tenon.layout",
       "tenon.early_launch", "tenon.name",          "tenon.narrow_sums",
-      "tenon.strategy",     "tenon.tf32",          "tenon.tied",
-      "tenon.unsigned",     "tenon.workgroup_size"};
+      "tenon.reciprocal",   "tenon.strategy",      "tenon.tf32",
+      "tenon.tied",         "tenon.unsigned",      "tenon.workgroup_size"};
   return names;
 }
 

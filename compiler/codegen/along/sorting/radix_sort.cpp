@@ -387,7 +387,7 @@ std::optional<AlongPlans> radixPlans(const KernelFunction &kernel, int64_t short
     for (auto [above, most] : {std::pair(shortLine, middle), std::pair(middle, tile)})
       if (above < most) {
         plans.kernels.push_back(linePlan(shape, most, position));
-        plans.kernels.back().guard = Guard{{shape.length}, above, most};
+        plans.kernels.back().guards = {Guard{{shape.length}, above, most}};
       }
   }
   const int64_t items = tile / kThreads;
@@ -401,7 +401,7 @@ std::optional<AlongPlans> radixPlans(const KernelFunction &kernel, int64_t short
     made.choices.push_back({"pass", pass});
     made.choices.push_back({"chunk", chunk});
     if (!length)
-      made.guard = Guard{{shape.length}, above, most};
+      made.guards = {Guard{{shape.length}, above, most}};
     plans.kernels.push_back(made);
   };
   for (unsigned pass = 0; pass < key.digits(); ++pass) {

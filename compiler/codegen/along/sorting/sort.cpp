@@ -329,7 +329,7 @@ AlongPlans Sort::plans(const KernelFunction &kernel) const {
   if (std::optional<AlongPlans> radix = radixPlans(kernel, kShortLine)) {
     if (!length) {
       Plan small = whole(kShortLine);
-      small.guard = Guard{{shape.length}, 0, kShortLine, /*orEmpty=*/true};
+      small.guards = {Guard{{shape.length}, 0, kShortLine, /*orEmpty=*/true}};
       radix->kernels.insert(radix->kernels.begin(), small);
     }
     return *radix;
@@ -340,11 +340,11 @@ AlongPlans Sort::plans(const KernelFunction &kernel) const {
   }
   if (!length || most < kMerged || !shape.isAdjacent()) {
     Plan small = whole(most);
-    small.guard = Guard{{shape.length}, 0, most, /*orEmpty=*/true};
+    small.guards = {Guard{{shape.length}, 0, most, /*orEmpty=*/true}};
     Plan large = plan(InMemory, 1024, 0, position, {shape.lines(), 1});
-    large.guard = Guard{{shape.length}, most, std::nullopt};
+    large.guards = {Guard{{shape.length}, most, std::nullopt}};
     if (length)
-      large.guard = std::nullopt;
+      large.guards.clear();
     else
       plans.kernels.push_back(small);
     plans.kernels.push_back(large);

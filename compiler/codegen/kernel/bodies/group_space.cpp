@@ -270,6 +270,7 @@ GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelAr
     for (const Extent &extent : axis.extents)
       size = k.mul(size, arguments.sizeOf(k.b, k.loc, extent));
     sizes_.push_back(size);
+    reciprocals_.push_back(arguments.reciprocals.lookup(reciprocalKey(k.b, axis.extents)));
   }
 }
 
@@ -280,6 +281,10 @@ Value GroupSpace::size(unsigned first, unsigned last) {
   return product;
 }
 
+Quotient GroupSpace::divide(Value number, unsigned first, unsigned last) {
+  return codegen::divide(k_, number, size(first, last), last == first + 1 ? reciprocals_[first] : Value());
+}
+
 void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear) {
   point.index.resize(sizes_.size());
   for (unsigned axis = last; axis-- > first;) {
@@ -287,8 +292,9 @@ void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear
       point.index[axis] = linear;
       break;
     }
-    point.index[axis] = k_.rem(linear, sizes_[axis]);
-    linear = k_.div(linear, sizes_[axis]);
+    const Quotient found = divide(linear, axis, axis + 1);
+    point.index[axis] = found.remainder;
+    linear = found.quotient;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/codegen/kernel/kernel_arguments.h"
 #include "compiler/codegen/kernel/kernel_builder.h"
 #include "compiler/codegen/kernel/lanes.h"
+#include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/dispatch/analysis/group.h"
 
 namespace tenon::compiler::codegen {
@@ -63,6 +64,8 @@ public:
   mlir::Value size(unsigned axis) const { return sizes_[axis]; }
   /// Product of the sizes of axes [first, last).
   mlir::Value size(unsigned first, unsigned last);
+  /// Divides a number by the size of axes [first, last).
+  Quotient divide(mlir::Value number, unsigned first, unsigned last);
   /// Writes the position `linear` of axes [first, last) into the point.
   void place(Point &point, unsigned first, unsigned last, mlir::Value linear);
   unsigned newId() { return nextId_++; }
@@ -86,7 +89,8 @@ private:
   KernelBuilder &k_;
   const GroupShape &shape_;
   const KernelArguments &arguments_;
-  llvm::SmallVector<mlir::Value> sizes_; // [axes]
+  llvm::SmallVector<mlir::Value> sizes_;       // [axes]
+  llvm::SmallVector<mlir::Value> reciprocals_; // [axes] of the sizes; null: there is none
   unsigned nextId_ = 0;
 };
 

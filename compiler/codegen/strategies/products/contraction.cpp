@@ -105,8 +105,8 @@ std::vector<Plan> upToRows(int64_t most, Plan low, Plan high, const GroupShape &
   Guard guard{extentsOf(axes)};
   guard.most = most;
   guard.orEmpty = true;
-  low.guard = guard;
-  high.guard = Guard{guard.length, most};
+  low.guards = {guard};
+  high.guards = {Guard{guard.length, most}};
   return {low, high};
 }
 
@@ -168,8 +168,8 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
   Guard guard{extentsOf(shape.parallelAxes())};
   guard.most = kManyTiles * kLargeTile * kLargeTile;
   guard.orEmpty = true;
-  small.guard = guard;
-  large.guard = Guard{guard.length, *guard.most};
+  small.guards = {guard};
+  large.guards = {Guard{guard.length, *guard.most}};
   return {small, large};
 }
 
@@ -244,7 +244,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   std::vector<Plan> plans = this->plans(kernel, shape);
   for (Plan &plan : plans) {
     Plan with = planOf(name(), kernel, shape, *product, plan.choice("rows"), plan.choice("columns"), warpgroups);
-    with.guard = plan.guard;
+    with.guards = plan.guards;
     plan = std::move(with);
   }
   return plans;

@@ -205,16 +205,16 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
     return {};
   const SmallVector<Extent> length = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns);
   std::vector<Plan> plans = {planOf(fewAreRows, kVeryFew)};
-  plans.back().guard = Guard{length, 0, kVeryFew};
+  plans.back().guards = {Guard{length, 0, kVeryFew}};
   int64_t mostOfPlans = kVeryFew;
   if (multipliesByWarps(product_)) {
     const int64_t more = areInTiles ? kFewBesideTiles : kFew;
     plans.push_back(planOf(fewAreRows, uint32_t(more)));
-    plans.back().guard = Guard{length, mostOfPlans, more};
+    plans.back().guards = {Guard{length, mostOfPlans, more}};
     mostOfPlans = more;
   }
   for (Plan &other : others) {
-    other.also = Guard{length, mostOfPlans};
+    other.guards.push_back(Guard{length, mostOfPlans});
     plans.push_back(other);
   }
   return plans;

@@ -6,6 +6,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -15,10 +17,14 @@ constexpr uint32_t kWarp = 32;
 // Threads of a whole GPU: 132 multiprocessors have place for 2048 each. Few rows take as many as they can use of them.
 constexpr int64_t kThreadsOfGpu = 256 << 10;
 constexpr uint32_t kMostOfFewRows = 128;
+// Of few rows of so many vectors, a block of this many threads has more loads on their way.
+constexpr uint32_t kMostThreads = 1024;
+constexpr int64_t kLongRow = 16 << 10;
 // Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
 constexpr uint32_t kMaxKept = 64;
-// The same where the length is not known: conditions under which elements exist take registers, too.
-constexpr uint32_t kFewKept = 16;
+// The same where the length is not known: conditions under which elements exist take registers, too. What is not
+// computed again takes less.
+constexpr uint32_t kFewKept = 16, kFewSeenOnce = 32;
 // Of each block of a cluster. Two of them are on a multiprocessor, so that one loads while the other computes: they
 // share its 64 K registers, of which the elements get so many, and its 227 KiB of shared memory.
 constexpr uint32_t kClusterThreads = 512;
@@ -52,6 +58,15 @@ bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
          (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
 }
 
+/// Whether the row has a variance that is summed with its mean.
+bool hasVariance(const KernelFunction &kernel, const GroupShape &shape) {
+  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
+  if (phases.size() < 2)
+    return false;
+  const auto then = onePassSums(kernel, shape, phases[0], phases[1]);
+  return then && llvm::any_of(*then, [](const OnePassSum &sum) { return sum.kind == OnePassSum::Kind::Squares; });
+}
+
 /// The smallest cluster that keeps rows of so many vectors, if there is one.
 std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors) {
   for (uint32_t blocks = 2; blocks <= kMostBlocks; blocks *= 2) {
@@ -74,8 +89,12 @@ RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
   uint32_t bytes = 0;
   for (const ElementInput &input : elementInputs(kernel, shape))
     bytes += width * dispatch::elementBytes(input.tensor->element);
-  return {width, bytes, readsAgain(kernel, shape) || storesElements(kernel, shape), fullInputs(kernel, shape),
-          takesOnePass(kernel, shape)};
+  return {width,
+          bytes,
+          readsAgain(kernel, shape) || storesElements(kernel, shape),
+          fullInputs(kernel, shape),
+          takesOnePass(kernel, shape),
+          hasVariance(kernel, shape)};
 }
 
 /// Rows of a known length: as few threads as have enough to do, as many as keep the row; more where rows are so few
@@ -120,33 +139,112 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
   return path;
 }
 
-/// Rows of any length: each path is for those that the one before it is too short for.
+namespace {
+
+/// Paths of rows of any length, each longer than those before.
+class PathList {
+public:
+  explicit PathList(const RowDemand &demand) : demand_(demand) {}
+
+  /// Rows that `lanes` threads keep, `chunks` vectors or fewer each.
+  /// @param ofFew lanes where rows are so few that threads would be idle; 0: the same
+  void addKept(uint32_t lanes, uint32_t chunks, uint32_t ofFew = 0) {
+    const uint32_t kept = std::min(chunks, chunksIn(demand_.again ? kFewKept : kFewSeenOnce, demand_));
+    RowPath path{.lanes = lanes,
+                 .chunks = kept,
+                 .threads = lanes > kWarp ? lanes : kRowThreads,
+                 .rows = rowsAtOnce(demand_, lanes, kept)};
+    const int64_t around = holdsEdges(lanes) ? demand_.width - 1 : 0;
+    add(path, int64_t(lanes) * kept * demand_.width + around, ofFew);
+  }
+  /// Rows that are read in a loop.
+  void addLooped(uint32_t lanes, int64_t longest, uint32_t ofFew = 0) {
+    add({.lanes = lanes, .threads = kRowThreads}, longest, ofFew);
+  }
+  /// The longest ones; those that are not read again by more threads where rows are few.
+  void addRest() {
+    // Clusters are for whole vectors. Variances take more registers than each of their threads has; in a loop they need
+    // one pass (an H100, layernorm 8192 x 131072 f32: 4440 us, in clusters 4990).
+    const int64_t begin = reached_;
+    if (demand_.again && !demand_.onePass && !demand_.isCentred && demand_.width > 1)
+      for (auto [blocks, vectors] : {std::pair(2u, 10u), {4u, 10u}, {8u, 10u}, {8u, 20u}})
+        addCluster(blocks, vectors);
+    RowPath looped{.above = reached_};
+    if (reached_ != begin) {
+      looped.multipleOf = demand_.width;
+      paths_.push_back(looped);
+      looped = {.above = begin, .noMultipleOf = demand_.width};
+    }
+    if (!demand_.again) {
+      RowPath few = looped;
+      few.lanes = few.threads = kMostThreads;
+      few.mostRows = looped.moreRowsThan = kThreadsOfGpu / kMostThreads;
+      paths_.push_back(few);
+    }
+    paths_.push_back(looped);
+  }
+  SmallVector<RowPath> take() { return std::move(paths_); }
+
+private:
+  void add(RowPath path, int64_t longest, uint32_t ofFew) {
+    if (longest <= reached_)
+      return;
+    path.above = std::exchange(reached_, longest);
+    path.longest = longest;
+    if (ofFew != 0) {
+      RowPath few = path;
+      few.lanes = few.threads = ofFew;
+      few.chunks = llvm::divideCeil(path.chunks * path.lanes, ofFew);
+      few.rows = 1;
+      few.mostRows = path.moreRowsThan = kThreadsOfGpu / ofFew;
+      paths_.push_back(few);
+    }
+    paths_.push_back(path);
+  }
+
+  void addCluster(uint32_t blocks, uint32_t vectors) {
+    const uint32_t chunks = std::min(vectors, chunksIn(kClusterKept, demand_));
+    const int64_t longest = int64_t(blocks) * kClusterThreads * vectors * demand_.width;
+    if (uint64_t(vectors - chunks) * demand_.bytes * kClusterThreads > kClusterSharedBytes || longest <= reached_)
+      return;
+    paths_.push_back({.above = reached_,
+                      .longest = longest,
+                      .lanes = kClusterThreads,
+                      .chunks = chunks,
+                      .shared = vectors - chunks,
+                      .blocks = blocks,
+                      .threads = kClusterThreads,
+                      .multipleOf = demand_.width});
+    reached_ = longest;
+  }
+
+  const RowDemand demand_;
+  SmallVector<RowPath> paths_;
+  int64_t reached_ = 0; // longest row that has a path
+};
+
+} // namespace
+
 SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand) {
-  if (!demand.again)
-    return {{.longest = 2 * demand.width, .lanes = 1},
-            {.longest = 16 * demand.width, .lanes = 8},
-            {.longest = 8 * kWarp * demand.width, .lanes = kWarp},
-            {}};
-  SmallVector<RowPath> paths;
-  auto add = [&](uint32_t lanes, uint32_t chunks) {
-    // More than 16 elements and the conditions under which they exist take a thread's registers from others.
-    const uint32_t kept = std::min(chunks, chunksIn(kFewKept, demand));
-    const int64_t longest = int64_t(lanes) * kept * demand.width;
-    if (paths.empty() || longest > paths.back().longest)
-      paths.push_back({.longest = longest,
-                       .lanes = lanes,
-                       .chunks = kept,
-                       .threads = lanes > kWarp ? lanes : kRowThreads,
-                       .rows = rowsAtOnce(demand, lanes, kept)});
-  };
-  for (auto [lanes, chunks] :
-       {std::pair(1u, 1u), {2u, 1u}, {16u, 1u}, {kWarp, 1u}, {kWarp, 4u}, {64u, 4u}, {128u, 4u}, {256u, 4u}})
-    add(lanes, chunks);
-  if (!demand.onePass)
-    for (uint32_t lanes : {512u, 1024u})
-      add(lanes, 4);
-  paths.push_back({});
-  return paths;
+  PathList paths(demand);
+  if (!demand.again) {
+    for (auto [lanes, chunks] : {std::pair(1u, 1u), {1u, 2u}, {4u, 2u}, {8u, 2u}, {16u, 2u}, {kWarp, 4u}})
+      paths.addKept(lanes, chunks);
+    paths.addLooped(kWarp, int64_t(8) * kWarp * demand.width, kRowThreads);
+    paths.addKept(kRowThreads, 4);
+    paths.addLooped(kRowThreads, kLongRow * demand.width);
+  } else {
+    for (uint32_t lanes : {1u, 2u, 16u, kWarp})
+      paths.addKept(lanes, 1);
+    paths.addKept(kWarp, 4, kMostOfFewRows);
+    for (uint32_t lanes : {64u, 128u, 256u})
+      paths.addKept(lanes, 4);
+    if (!demand.onePass)
+      for (uint32_t lanes : {512u, 1024u})
+        paths.addKept(lanes, 4);
+  }
+  paths.addRest();
+  return paths.take();
 }
 
 } // namespace tenon::compiler::codegen

@@ -16,29 +16,40 @@ constexpr int64_t kAnyLength = INT64_MAX;
 /// registers and `shared` more in shared memory; no chunks: it reads them again. Several blocks are a cluster; on a
 /// target without clusters the first of them computes the row alone, and reads it again.
 struct RowPath {
-  int64_t longest = kAnyLength; // elements of a row
+  int64_t above = 0, longest = kAnyLength; // elements of a row
   uint32_t lanes = kRowThreads;
   uint32_t chunks = 0;
   uint32_t shared = 0; // of clusters only
   uint32_t blocks = 1;
   uint32_t threads = kRowThreads;
   uint32_t rows = 1; // that a group of lanes loads together
+  // Which of several kernels runs, beside the length: how many rows there are, and what the length is a multiple of.
+  int64_t moreRowsThan = 0, mostRows = kAnyLength;
+  int64_t multipleOf = 1;
+  std::optional<int64_t> noMultipleOf = {};
 };
+
+/// Whether a path of any length is also for rows that are a few elements longer than its vectors: what is around the
+/// vectors of ragged rows takes no place of one (row_vectors.h). Where lanes are few, that costs more than it is worth.
+constexpr bool holdsEdges(uint32_t lanes) {
+  return lanes > 32;
+}
 
 /// What a kernel needs of its rows.
 struct RowDemand {
-  uint32_t width;   // elements of a vector
-  uint32_t bytes;   // of the vectors of all those tensors
-  bool again;       // read once more when a reduction of them is known, or stored
-  uint32_t tensors; // with an element for each of the row's
-  bool onePass;     // it is enough to see each element once, anywhere
+  uint32_t width;         // elements of a vector
+  uint32_t bytes;         // of the vectors of all those tensors
+  bool again;             // read once more when a reduction of them is known, or stored
+  uint32_t tensors;       // with an element for each of the row's
+  bool onePass;           // it is enough to see each element once, anywhere
+  bool isCentred = false; // sums around others, such as a variance, in the same pass
 
   static RowDemand of(const KernelFunction &kernel, const GroupShape &shape);
 };
 
 /// Rows of a known length. `rows`: how many there are, where that is known.
 RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
-/// Rows of any length: each path is for those that the one before it is too short for.
+/// Rows of any length and number: of each, one path is for them.
 llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand);
 
 } // namespace tenon::compiler::codegen

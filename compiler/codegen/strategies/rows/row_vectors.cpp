@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/rows/row_vectors.h"
 
+#include "compiler/codegen/strategies/rows/row_paths.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -32,6 +34,8 @@ void RowVectors::setWidth(unsigned width, unsigned planned, bool isRagged) {
   if (std::optional<int64_t> elements = GroupShape::sizeOf(w_.shape.reducedAxes())) {
     most_ = *elements / width;
     least_ = isRagged ? (*elements - (width - 1)) / width : *most_;
+  } else if (const int64_t least = w_.choiceOr("least", 0)) {
+    least_ = isRagged ? std::max<int64_t>(least - (width - 1), 0) / width : least / width;
   }
 }
 
@@ -91,8 +95,12 @@ RowBatch RowVectors::kept(uint32_t from, uint32_t vectors) {
   const uint32_t parts = planned_ / width_; // of a vector where accesses are narrower
   uint32_t end = (from + vectors) * parts;
   // Of ragged rows the plan has vectors, and no place for what is around them: elements one by one need one more.
-  if (most_ && parts > 1 && cluster_ == 1)
-    end = std::max(end, uint32_t(llvm::divideCeil(uint64_t(*most_), uint64_t(lanesOfRow()))));
+  if (parts > 1 && cluster_ == 1) {
+    if (most_)
+      end = std::max(end, uint32_t(llvm::divideCeil(uint64_t(*most_), uint64_t(lanesOfRow()))));
+    else if (holdsEdges(lanes_))
+      ++end;
+  }
   for (uint32_t chunk = from * parts; chunk < end; ++chunk) {
     const int64_t first = int64_t(chunk) * lanesOfRow();
     if (most_ && first >= *most_)

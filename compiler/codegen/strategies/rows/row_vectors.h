@@ -68,7 +68,7 @@ private:
   uint32_t cluster_ = 1;
   mlir::Value lane_;
   Row row_;
-  std::optional<int64_t> least_, most_; // vectors of a row, where its length is known
+  std::optional<int64_t> least_, most_; // vectors of a row, as far as its length is known
 };
 
 /// The map by which tensors with an element for each of the group's are indexed, where rows may be taken as ragged ones

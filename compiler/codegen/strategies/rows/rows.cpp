@@ -23,6 +23,18 @@ static Plan planOf(StringRef name, const GroupShape &shape, const RowDemand &dem
   return plan;
 }
 
+/// When the path is the one of several that runs.
+static SmallVector<Guard> guardsOf(const GroupShape &shape, const RowPath &path) {
+  const bool isLast = path.longest == kAnyLength; // it alone can do without an element
+  SmallVector<Guard> guards = {Guard{extentsOf(shape.reducedAxes()), path.above,
+                                     isLast ? std::nullopt : std::optional(path.longest),
+                                     /*orEmpty=*/isLast && path.multipleOf == 1, path.multipleOf, path.noMultipleOf}};
+  if (!GroupShape::sizeOf(shape.parallelAxes()) && (path.moreRowsThan != 0 || path.mostRows != kAnyLength))
+    guards.push_back(Guard{extentsOf(shape.parallelAxes()), path.moreRowsThan,
+                           path.mostRows == kAnyLength ? std::nullopt : std::optional(path.mostRows)});
+  return guards;
+}
+
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   if (!hasCombiners(kernel, shape))
     return {};
@@ -30,14 +42,15 @@ std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &sh
   if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes()))
     return {planOf(name(), shape, demand, rowPath(demand, *columns, GroupShape::sizeOf(shape.parallelAxes())))};
   std::vector<Plan> plans;
-  Guard guard{extentsOf(shape.reducedAxes())};
+  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.parallelAxes());
   for (const RowPath &path : rowPathsOfAnyLength(demand)) {
-    const bool isLast = path.longest == kAnyLength; // it alone can do without an element
-    guard.orEmpty = isLast;
-    guard.most = isLast ? std::nullopt : std::optional(path.longest);
+    if (rows && (std::max<int64_t>(*rows, 1) <= path.moreRowsThan || *rows > path.mostRows))
+      continue;
     plans.push_back(planOf(name(), shape, demand, path));
-    plans.back().guard = guard;
-    guard.above = path.longest;
+    Plan &plan = plans.back();
+    plan.guards = guardsOf(shape, path);
+    if (path.chunks != 0 && path.above != 0)
+      plan.choices.push_back({"least", path.above + 1});
   }
   return plans;
 }

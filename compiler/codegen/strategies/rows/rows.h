@@ -17,6 +17,7 @@ public:
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   void write(Writer &writer) const override;
+  bool dividesBySizes() const override { return true; }
 };
 
 } // namespace tenon::compiler::codegen

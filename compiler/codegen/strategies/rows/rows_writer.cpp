@@ -25,7 +25,8 @@ public:
   explicit RowsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
         blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
-        phases_(phasesOf(w.kernel, w.shape.group)), vectors_(w, lanes_, blocks_, rows_) {}
+        hasAnyLength_(!GroupShape::sizeOf(w.shape.reducedAxes())), phases_(phasesOf(w.kernel, w.shape.group)),
+        vectors_(w, lanes_, blocks_, rows_) {}
 
   void run();
 
@@ -60,15 +61,18 @@ private:
                                 llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)>,
                                 uint32_t inFlight = kInFlight);
   const Row &row() const { return vectors_.row(); }
+  /// Of all tensors, by a thread.
+  uint32_t elementsKept() const { return (chunks_ + shared_) * width_ * std::max(1u, fullInputs(w_.kernel, w_.shape)); }
 
   Writer &w_;
   KernelBuilder &k_;
   Bodies &bodies_;
   const uint32_t lanes_, width_, blocks_, rows_;
   uint32_t chunks_, shared_;
-  uint32_t cluster_ = 1; // blocks of a row
-  Value rank_;           // of the block among them
-  bool hasBegun_ = true; // every block of the cluster
+  const bool hasAnyLength_; // rows
+  uint32_t cluster_ = 1;    // blocks of a row
+  Value rank_;              // of the block among them
+  bool hasBegun_ = true;    // every block of the cluster
   const SmallVector<SmallVector<RowSum>> phases_;
   RowVectors vectors_;
   unsigned lanesOfVector_ = 1;
@@ -77,7 +81,7 @@ private:
 void RowsWriter::run() {
   w_.space.vectorAxis = w_.shape.axes.size() - 1;
   // Whether elements exist is a question to each where rows have any length: of registers it takes what it gets.
-  if (chunks_ != 0 && chunks_ * width_ <= kFewKept && !GroupShape::sizeOf(w_.shape.reducedAxes()))
+  if (chunks_ != 0 && hasAnyLength_ && elementsKept() <= kFewKept)
     k_.wantResident(kResidentThreads / k_.threads);
   if (blocks_ == 1) {
     if (shared_ != 0) // what a block keeps alone is in registers
@@ -278,9 +282,11 @@ void RowsWriter::writeRow(unsigned width, bool isRagged) {
   hasBegun_ = cluster_ == 1;
   if (!hasBegun_)
     k_.arriveAtCluster();
-  if (chunks_ != 0 && shared_ != 0)
+  // Elements one by one take registers for conditions, too: of rows of any length, only few of them are kept so.
+  const bool isKept = chunks_ != 0 && !(hasAnyLength_ && width < width_ && elementsKept() > kFewKept);
+  if (isKept && shared_ != 0)
     writeSharedRow();
-  else if (chunks_ != 0)
+  else if (isKept)
     writeKeptRows();
   else
     writeLoopedRows();

@@ -42,11 +42,11 @@ TEST_F(ScanTest, FewLongLinesAreCut) {
 TEST_F(ScanTest, UnknownLengthsHaveGuardsThatLeaveNoneOut) {
   AlongPlans plans = scan("tensor<?xf32>", "tensor<f32>", 0);
   ASSERT_EQ(plans.kernels.size(), 5u);
-  EXPECT_TRUE(plans.kernels[0].guard->orEmpty);
+  EXPECT_TRUE(plans.kernels[0].guards[0].orEmpty);
   for (size_t i = 1; i < 4; ++i)
-    EXPECT_EQ(plans.kernels[i].guard->above, *plans.kernels[i - 1].guard->most);
-  EXPECT_EQ(plans.kernels[4].guard->above, plans.kernels[3].guard->above); // both kernels of a long line
-  EXPECT_FALSE(plans.kernels[4].guard->most.has_value());
+    EXPECT_EQ(plans.kernels[i].guards[0].above, *plans.kernels[i - 1].guards[0].most);
+  EXPECT_EQ(plans.kernels[4].guards[0].above, plans.kernels[3].guards[0].above); // both kernels of a long line
+  EXPECT_FALSE(plans.kernels[4].guards[0].most.has_value());
 }
 
 TEST_F(ScanTest, UnknownNumbersOfLinesAreCutByWhatTheyAre) {
@@ -60,13 +60,12 @@ TEST_F(ScanTest, UnknownNumbersOfLinesAreCutByWhatTheyAre) {
       for (int64_t length : {int64_t(1), int64_t(2049), int64_t(40000), long_}) {
         int64_t runs = 0, parts = 0;
         for (const Plan &plan : plans.kernels) {
-          auto holds = [&](const std::optional<Guard> &guard, bool isOfLines) {
-            const int64_t value = isOfLines ? lines : length;
-            return !guard || (value > guard->above && (!guard->most || value <= *guard->most));
-          };
-          // Which of the guards is about lines shows where it has their number: of both sizes it is the other one.
-          const bool isFirst = plan.also.has_value() || (tensor[7] != '?');
-          if (!holds(plan.guard, isFirst) || !holds(plan.also, false))
+          // The first of several guards is about lines; of one, so it is where lengths are known.
+          const bool isFirst = plan.guards.size() > 1 || tensor[7] != '?';
+          bool isRun = true;
+          for (auto [number, guard] : llvm::enumerate(plan.guards))
+            isRun &= guard.holdsFor(number == 0 && isFirst ? lines : length);
+          if (!isRun)
             continue;
           ++runs;
           parts = std::max(parts, choice(plan, "parts"));

@@ -44,10 +44,10 @@ TEST_F(SortTest, TilesOfALongLineAreMergedWhereThereAreNoDigits) {
 TEST_F(SortTest, OfUnknownLengthOneOfTwoRuns) {
   AlongPlans plans = sort("tensor<?xf32>", kMagnitudes);
   ASSERT_EQ(plans.kernels.size(), 2u);
-  EXPECT_EQ(*plans.kernels[0].guard->most, plans.kernels[1].guard->above);
+  EXPECT_EQ(*plans.kernels[0].guards[0].most, plans.kernels[1].guards[0].above);
   plans = sort("tensor<?xf32>");
-  EXPECT_TRUE(plans.kernels[0].guard->orEmpty);
-  EXPECT_EQ(*plans.kernels[0].guard->most, plans.kernels[1].guard->above);
+  EXPECT_TRUE(plans.kernels[0].guards[0].orEmpty);
+  EXPECT_EQ(*plans.kernels[0].guards[0].most, plans.kernels[1].guards[0].above);
 }
 
 } // namespace

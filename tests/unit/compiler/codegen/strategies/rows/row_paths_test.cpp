@@ -81,22 +81,68 @@ TEST(RowPathsTest, LongRowsTakeAClusterUnlessOnePassIsEnough) {
   EXPECT_EQ(rowPath(demand(4, 1, true, /*onePass=*/true), 131072).blocks, 1u);
 }
 
-TEST(RowPathsTest, EveryLengthHasAPath) {
-  for (uint32_t width : {2u, 4u, 8u})
-    for (uint32_t tensors : {1u, 2u})
+bool isFor(const RowPath &path, int64_t columns, int64_t rows) {
+  return columns > path.above && columns <= path.longest && rows > path.moreRowsThan && rows <= path.mostRows &&
+         columns % path.multipleOf == 0 && (!path.noMultipleOf || columns % *path.noMultipleOf != 0);
+}
+
+TEST(RowPathsTest, EveryLengthHasOnePath) {
+  for (uint32_t width : {1u, 2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u, 3u})
       for (bool again : {false, true})
         for (bool onePass : {false, true}) {
-          int64_t longest = 0;
-          for (const RowPath &path : rowPathsOfAnyLength(demand(width, tensors, again, onePass))) {
-            expectPossible(path);
-            EXPECT_GT(path.longest, longest);
-            longest = path.longest;
-            if (path.chunks != 0) {
-              EXPECT_GE(kept(path) * width, path.longest);
-            }
-          }
-          EXPECT_EQ(longest, kAnyLength);
+          const auto paths = rowPathsOfAnyLength(demand(width, tensors, again, onePass));
+          llvm::for_each(paths, expectPossible);
+          for (int64_t rows : {1, 1000, 100000})
+            for (int64_t power = 0; power < 24; ++power)
+              for (int64_t columns : {(1 << power) - 1, 1 << power, (1 << power) + 1, 3 << power}) {
+                if (columns == 0)
+                  continue;
+                EXPECT_EQ(llvm::count_if(paths, [&](const RowPath &path) { return isFor(path, columns, rows); }), 1)
+                    << rows << " rows of " << columns;
+              }
         }
+}
+
+TEST(RowPathsTest, WhatIsKeptOfAnyLengthIsTheWholeRow) {
+  for (uint32_t width : {1u, 2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u, 3u})
+      for (bool again : {false, true})
+        for (const RowPath &path : rowPathsOfAnyLength(demand(width, tensors, again))) {
+          if (path.chunks == 0)
+            continue;
+          // Vectors of the longest row; elements around them where there are lanes for them.
+          EXPECT_GE(kept(path), path.longest / width);
+          EXPECT_TRUE(kept(path) * width >= path.longest || (holdsEdges(path.lanes) && path.blocks == 1));
+          EXPECT_LE(path.shared * path.threads * 16 * tensors, 113u << 10);
+        }
+}
+
+TEST(RowPathsTest, FewRowsOfAnyLengthTakeMoreThreads) {
+  auto lanes = [](bool again, int64_t columns, int64_t rows) {
+    for (const RowPath &path : rowPathsOfAnyLength(demand(4, 1, again)))
+      if (isFor(path, columns, rows))
+        return path.lanes;
+    return 0u;
+  };
+  EXPECT_EQ(lanes(false, 1024, 16), 256u);
+  EXPECT_EQ(lanes(false, 1024, 65536), 32u);
+  EXPECT_EQ(lanes(true, 512, 16), 128u);
+  EXPECT_EQ(lanes(true, 512, 65536), 32u);
+}
+
+TEST(RowPathsTest, LongRowsOfWholeVectorsTakeAClusterOfAnyLength) {
+  auto blocks = [](int64_t columns) {
+    for (const RowPath &path : rowPathsOfAnyLength(demand(4)))
+      if (isFor(path, columns, 1000))
+        return path.blocks;
+    return 0u;
+  };
+  EXPECT_EQ(blocks(16384), 1u);
+  EXPECT_EQ(blocks(32768), 2u);
+  EXPECT_EQ(blocks(32770), 1u);
+  EXPECT_EQ(blocks(131072), 8u);
+  EXPECT_EQ(blocks(1 << 20), 1u);
 }
 
 } // namespace

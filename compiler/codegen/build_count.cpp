@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/build_count.h"
+
+#include "compiler/codegen/kernel/reciprocal.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class CountBuilder {
+public:
+  CountBuilder(Region &region, Location loc) : block_(region.front()), loc_(loc), b_(region.getContext()) {
+    block_.clear();
+    b_.setInsertionPointToEnd(&block_);
+  }
+
+  void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
+    Value blocks = number(1);
+    for (const GridFactor &factor : grid) {
+      Value pieces = divided(product(factor.extents), factor.perBlock);
+      if (factor.more != 0)
+        pieces = b_.createOrFold<arith::AddIOp>(loc_, pieces, number(factor.more));
+      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, pieces);
+    }
+    for (const Guard &guard : guards)
+      blocks = guarded(guard, blocks);
+    hal::ReturnOp::create(b_, loc_, ValueRange{blocks, number(1), number(1)});
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
+private:
+  Value number(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
+
+  Value product(ArrayRef<Extent> extents) {
+    Value size = number(1);
+    for (const Extent &extent : extents)
+      size = b_.createOrFold<arith::MulIOp>(
+          loc_, size, extent.value ? block_.getArgument(1 + *argumentOf(extent.value)) : number(extent.size));
+    return size;
+  }
+
+  Value divided(Value size, int64_t perBlock) {
+    APInt known;
+    if (matchPattern(size, m_ConstantInt(&known)))
+      return number(int64_t(llvm::divideCeil(known.getZExtValue(), uint64_t(perBlock))));
+    if (perBlock == 1)
+      return size;
+    AffineMap map = AffineMap::get(1, 0, b_.getAffineDimExpr(0).ceilDiv(perBlock));
+    return affine::AffineApplyOp::create(b_, loc_, map, size);
+  }
+
+  /// No block where the guard says that another kernel runs.
+  Value guarded(const Guard &guard, Value blocks) {
+    Value length = product(guard.length);
+    auto chooseBy = [&](Value value, arith::CmpIPredicate predicate, int64_t limit, Value yes, Value no) -> Value {
+      Value condition = arith::CmpIOp::create(b_, loc_, predicate, value, number(limit));
+      return arith::SelectOp::create(b_, loc_, condition, yes, no);
+    };
+    auto choose = [&](arith::CmpIPredicate predicate, int64_t limit, Value yes, Value no) {
+      return chooseBy(length, predicate, limit, yes, no);
+    };
+    auto rest = [&](int64_t divisor) -> Value { return arith::AndIOp::create(b_, loc_, length, number(divisor - 1)); };
+    Value within = blocks;
+    if (guard.most)
+      within = choose(arith::CmpIPredicate::ule, *guard.most, within, number(0));
+    within = choose(arith::CmpIPredicate::ugt, guard.above, within, number(0));
+    if (guard.multipleOf > 1)
+      within = chooseBy(rest(guard.multipleOf), arith::CmpIPredicate::eq, 0, within, number(0));
+    if (guard.noMultipleOf)
+      within = chooseBy(rest(*guard.noMultipleOf), arith::CmpIPredicate::ne, 0, within, number(0));
+    return guard.orEmpty ? choose(arith::CmpIPredicate::eq, 0, blocks, within) : within;
+  }
+
+  Block &block_;
+  Location loc_;
+  OpBuilder b_;
+};
+
+/// The same dispatch with more scalars.
+flow::DispatchOp withScalars(flow::DispatchOp before, ValueRange scalars) {
+  OpBuilder b(before);
+  SmallVector<Value> arguments = llvm::to_vector(before.getArguments());
+  llvm::append_range(arguments, scalars);
+  auto after =
+      flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), before.getResultTypes(),
+                               before.getResultDims(), arguments, before.getArgumentDims());
+  before->replaceAllUsesWith(after.getResults());
+  before.erase();
+  return after;
+}
+
+/// Sizes that positions are divided by: all but the outermost ones, of what is parallel and of what is reduced.
+SmallVector<ArrayRef<Extent>> divisorsOf(const GroupShape &shape) {
+  SmallVector<ArrayRef<Extent>> divisors;
+  for (ArrayRef<SpaceAxis> axes : {shape.parallelAxes(), shape.reducedAxes()})
+    for (const SpaceAxis &axis : axes.empty() ? axes : axes.drop_front())
+      if (!axis.size)
+        divisors.push_back(axis.extents);
+  return divisors;
+}
+
+} // namespace
+
+void buildCount(hal::ExecutableExportOp exported, ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
+  CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(grid, guards);
+}
+
+void addReciprocals(hal::ExecutableExportOp exported, func::FuncOp function, const GroupShape &shape,
+                    MutableArrayRef<flow::DispatchOp> dispatches) {
+  Builder b(function.getContext());
+  llvm::SmallSetVector<Attribute, 4> keys;
+  for (ArrayRef<Extent> extents : divisorsOf(shape))
+    if (DenseI64ArrayAttr key = reciprocalKey(b, extents))
+      keys.insert(key);
+  if (keys.empty())
+    return;
+  for (Attribute key : keys)
+    (void)function.insertArgument(function.getNumArguments(), b.getI64Type(),
+                                  b.getDictionaryAttr(b.getNamedAttr(kReciprocalAttr, key)), function.getLoc());
+  auto layout = exported.getLayout();
+  SmallVector<Type> constants(layout.getConstantTypes());
+  constants.append(keys.size(), b.getI64Type());
+  exported.setLayoutAttr(hal::PipelineLayoutAttr::get(b.getContext(), constants.size(), constants, layout.getBindings(),
+                                                      /*indirect=*/false, {}));
+  for (flow::DispatchOp &dispatch : dispatches) {
+    OpBuilder host(dispatch);
+    const Location loc = dispatch.getLoc();
+    SmallVector<Value> scalars;
+    for (Attribute key : keys) {
+      ArrayRef<int64_t> factors = cast<DenseI64ArrayAttr>(key).asArrayRef();
+      Value size = arith::ConstantIndexOp::create(host, loc, factors.front());
+      for (int64_t argument : factors.drop_front())
+        size = host.createOrFold<arith::MulIOp>(loc, size, dispatch.getWorkload()[argument]);
+      scalars.push_back(reciprocalOf(host, loc, size));
+    }
+    dispatch = withScalars(dispatch, scalars);
+  }
+}
+
+} // namespace tenon::compiler::codegen

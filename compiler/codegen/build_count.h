@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a program computes from the sizes of a launch: how many blocks it takes, none where another kernel runs, and
+// the reciprocals that the kernel divides by.
+#pragma once
+
+#include "compiler/codegen/plan/plan.h"
+#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/hal/HalOps.h"
+
+namespace tenon::compiler::codegen {
+
+/// Writes count(%device, %sizes...) -> the product of the factors, 1, 1; 0 where a guard does not hold: a launch
+/// without blocks is none. Sizes are the kernel's first arguments.
+void buildCount(hal::ExecutableExportOp exported, llvm::ArrayRef<GridFactor> grid, llvm::ArrayRef<Guard> guards);
+
+/// The kernel takes the reciprocal of every size that it divides positions by (kernel/reciprocal.h), behind its other
+/// arguments, and every dispatch passes it.
+void addReciprocals(hal::ExecutableExportOp exported, mlir::func::FuncOp function, const GroupShape &shape,
+                    llvm::MutableArrayRef<flow::DispatchOp> dispatches);
+
+} // namespace tenon::compiler::codegen
