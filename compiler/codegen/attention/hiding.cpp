@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hiding.h"
 
-#include "compiler/dispatch/attention/key_ranges.h"
+#include "compiler/dispatch/attention/forms/key_ranges.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

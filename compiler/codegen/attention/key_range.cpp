@@ -2,7 +2,7 @@
 #include "compiler/codegen/attention/key_range.h"
 
 #include "compiler/codegen/attention/hiding.h"
-#include "compiler/dispatch/attention/key_ranges.h"
+#include "compiler/dispatch/attention/forms/key_ranges.h"
 
 #include "mlir/IR/Matchers.h"
 

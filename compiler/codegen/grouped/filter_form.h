@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/codegen/contraction/product.h"
-#include "compiler/dispatch/analysis/grouped_filters.h"
+#include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
 
 namespace tenon::compiler::codegen {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/codegen/contraction/product.h"
-#include "compiler/dispatch/analysis/grouped.h"
+#include "compiler/dispatch/analysis/convolutions/grouped.h"
 
 namespace tenon::compiler::codegen {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/attention/expression.h"
+#include "compiler/dispatch/attention/forms/expression.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -4,7 +4,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/group.h"
 #include "compiler/dispatch/attention/chain.h"
-#include "compiler/dispatch/attention/f8_factors.h"
+#include "compiler/dispatch/attention/forms/f8_factors.h"
 #include "compiler/dispatch/attention/log_sum_exp.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

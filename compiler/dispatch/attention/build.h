@@ -11,7 +11,7 @@
 #pragma once
 
 #include "compiler/dispatch/attention/attention_match.h"
-#include "compiler/dispatch/attention/key_ranges.h"
+#include "compiler/dispatch/attention/forms/key_ranges.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "compiler/dispatch/attention/attention_match.h"
-#include "compiler/dispatch/attention/key_ranges.h"
+#include "compiler/dispatch/attention/forms/key_ranges.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 

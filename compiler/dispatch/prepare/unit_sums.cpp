@@ -2,7 +2,7 @@
 #include "compiler/dispatch/prepare/unit_sums.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/group.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -8,7 +8,7 @@
 // The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows.
 #pragma once
 
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 
 namespace tenon::compiler::dispatch {
 

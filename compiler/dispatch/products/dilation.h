@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/dispatch/analysis/border.h"
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 
 namespace tenon::compiler::dispatch {
 

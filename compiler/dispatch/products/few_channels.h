@@ -13,7 +13,7 @@
 // it sums by it: filters[f, ky, kx, c] = sums[f, ky, 3 kx + c].
 #pragma once
 
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -14,7 +14,7 @@
 // A window of one meets elements in one phase alone: then it is the result that has zeros between its elements.
 #pragma once
 
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 
 namespace tenon::compiler::dispatch {
 

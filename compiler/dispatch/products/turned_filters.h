@@ -5,7 +5,7 @@
 //   image[n, y + r, c] * turned[r], turned[r] = filters[2 - r]    ->    image[n, y - r + 2, c] * filters[r]
 #pragma once
 
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -2,9 +2,9 @@
 #include "compiler/dispatch/splits/split_reductions.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
 #include "compiler/dispatch/analysis/group.h"
-#include "compiler/dispatch/analysis/grouped_filters.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"

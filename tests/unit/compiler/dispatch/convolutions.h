@@ -2,7 +2,7 @@
 // Convolutions of channels last for the tests of dispatch formation.
 #pragma once
 
-#include "compiler/dispatch/analysis/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

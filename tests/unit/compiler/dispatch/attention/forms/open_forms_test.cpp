@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/attention/open_forms.h"
+#include "compiler/dispatch/attention/forms/open_forms.h"
 
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/prepare/prepare.h"

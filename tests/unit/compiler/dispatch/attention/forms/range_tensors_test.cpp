@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/attention/range_tensors.h"
+#include "compiler/dispatch/attention/forms/range_tensors.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

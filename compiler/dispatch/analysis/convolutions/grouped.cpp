@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/analysis/grouped.h"
+#include "compiler/dispatch/analysis/convolutions/grouped.h"
 
 using namespace mlir;
 

@@ -15,7 +15,7 @@
 // codegen/attention/hiding.h reads it.
 #pragma once
 
-#include "compiler/dispatch/attention/range_tensors.h"
+#include "compiler/dispatch/attention/forms/range_tensors.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/attention/open_forms.h"
+#include "compiler/dispatch/attention/forms/open_forms.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/attention/expression.h"
+#include "compiler/dispatch/attention/forms/expression.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/prepare/unit_dimensions.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/attention/key_ranges.h"
+#include "compiler/dispatch/attention/forms/key_ranges.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
 
