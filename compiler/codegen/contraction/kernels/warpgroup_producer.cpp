@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/kernels/warpgroup_roles.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+namespace {
+
+// Copies without a map: so many steps are on their way before the first is waited for.
+constexpr uint32_t kCopiedAhead = 2;
+
+} // namespace
+
+void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, const Operand &operand, Value to,
+                              Value reduced, Value step, bool isShared) {
+  Value across = &operand == &kernel_.product.left ? tile.space.firstRow() : tile.space.firstColumn();
+  const uint32_t boxes = isShared ? map.boxes / kernel_.cluster : map.boxes;
+  Value first = isShared ? k_.mul(rank_, k_.number(boxes)) : k_.number(0);
+  for (uint32_t box = 0; box < boxes; ++box) {
+    Value inTile = k_.mul(k_.add(first, k_.number(box)), k_.number(map.across));
+    for (uint32_t deep = 0; deep < map.boxesDeep; ++deep) {
+      Value inStep = k_.number(deep * (kernel_.depth / map.boxesDeep));
+      const Values position = map.beginAt(
+          k_, tile.space.beginOf(operand, k_.add(across, inTile), k_.add(reduced, inStep)), tile.space.expert());
+      // So many positions are as many rows of a step's bytes, whichever way they lie.
+      Value place = k_.at(to, k_.b.getI8Type(), k_.mul(k_.add(inTile, inStep), k_.number(kStepBytes)));
+      ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);
+    }
+  }
+}
+
+/// Those of a step, of the operands that have maps.
+void WarpgroupProduct::askForBoxes(Tile &tile, Value step, Value inTile) {
+  Value to = inArena(stageBytes(step)), reduced = k_.mul(inTile, k_.number(kernel_.depth));
+  ring_->expect(step, (leftMap_ ? tile.left.bytes() : 0) + (rightMap_ ? tile.right.bytes() : 0));
+  if (leftMap_)
+    askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step,
+           isInCluster() && kernel_.isSideBySide);
+  if (rightMap_)
+    askFor(*rightMap_, kernel_.tensorMaps[1], tile, kernel_.product.right,
+           k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), reduced, step,
+           isInCluster() && !kernel_.isSideBySide);
+}
+
+void WarpgroupProduct::askForBoxes() {
+  k_.when(k_.equal(thread_, k_.number(0)), [&] {
+    forEachTile([&](Tile &tile, Value first) {
+      forEachStep([&](Value inTile) {
+        Value step = k_.add(first, inTile);
+        ring_->waitUntilEmpty(step);
+        askForBoxes(tile, step, inTile);
+      });
+    });
+  });
+}
+
+/// One thread asks for boxes of the other operand. What the warpgroup's next steps are computed from is carried from
+/// round to round, each step's in registers of its own: to move what is on its way would wait for it. Behind the last
+/// step it is that of the last again.
+void WarpgroupProduct::computeTiles() {
+  Value lane = k_.rem(thread_, k_.number(32)), turn = k_.sub(group_, k_.number(kConsumers));
+  const uint32_t turns = producers_;
+  forEachTile([&](Tile &tile, Value first) {
+    ComputedTile computed = computedTile(tile);
+    const uint32_t ahead = computed.stepsAhead();
+    Value last = k_.sub(count_, k_.number(1));
+    auto load = [&](Value step) { return computed.load(k_.min(step, last)); };
+    Values loaded;
+    for (uint32_t step = 0; step < ahead; ++step)
+      llvm::append_range(loaded, load(k_.add(turn, k_.number(step * turns))));
+    const size_t ofStep = loaded.size() / ahead;
+    auto compute = [&](Value inTile, ValueRange from) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(first, inTile);
+      ring_->waitUntilEmpty(step);
+      k_.when(k_.equal(thread_, k_.number(0)), [&] { askForBoxes(tile, step, inTile); });
+      Value to = inArena(stageBytes(step));
+      if (computed_ == &kernel_.product.right)
+        to = k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes()));
+      computed.put(to, inTile, from);
+      core_.publish();
+      k_.syncWarp();
+      k_.when(k_.equal(lane, k_.number(0)), [&] { ring_->fill(step); });
+    };
+    k_.loop(turn, count_, k_.number(ahead * turns), loaded, [&](Value round, ValueRange carried) {
+      Values next;
+      for (uint32_t step = 0; step < ahead; ++step) {
+        Value inTile = k_.add(round, k_.number(step * turns));
+        auto computeStep = [&] { compute(inTile, carried.slice(step * ofStep, ofStep)); };
+        step == 0 ? computeStep() : k_.when(k_.less(inTile, count_), computeStep);
+        llvm::append_range(next, load(k_.add(inTile, k_.number(ahead * turns))));
+      }
+      return next;
+    });
+  });
+}
+
+/// A step is handed over when its copies are there, which is seen when those of later steps have been asked for.
+void WarpgroupProduct::copyElements(bool isFast) {
+  auto handOver = [&](Value step, uint32_t pending) {
+    core_.waitForGroups(pending);
+    core_.publish();
+    ring_->fill(step);
+  };
+  Value ahead = k_.number(kCopiedAhead);
+  Value steps = forEachTile([&](Tile &tile, Value first) {
+    forEachStep([&](Value inTile) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+      ring_->waitUntilEmpty(step);
+      tile.left.bring(to, inTile, isFast);
+      tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, isFast);
+      core_.closeGroup();
+      k_.when(k_.less(k_.number(kCopiedAhead - 1), step), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
+    });
+  });
+  // The last ones of the last tile.
+  for (uint32_t left = kCopiedAhead; left > 0; --left)
+    k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
+}
+
+/// One thread asks for the right operand's boxes, all bring the left operand's rows. Copies of rows tell the barrier
+/// themselves that they are done: the producer goes on to the next step.
+void WarpgroupProduct::copyRows() {
+  forEachTile([&](Tile &tile, Value first) {
+    std::optional<OperandTile::Runs> runs;
+    if (tile.left.hasRuns())
+      runs = tile.left.findRuns();
+    forEachStep([&](Value inTile) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+      Value right = k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes()));
+      ring_->waitUntilEmpty(step);
+      k_.when(k_.equal(thread_, k_.number(0)), [&] {
+        ring_->expect(step, tile.right.bytes());
+        askFor(*rightMap_, kernel_.tensorMaps[0], tile, kernel_.product.right, right,
+               k_.mul(inTile, k_.number(kernel_.depth)), step, /*isShared=*/false);
+      });
+      runs ? tile.left.bringRuns(to, inTile, *runs) : tile.left.bring(to, inTile, /*isFast=*/true);
+      if (tile.left.isCopied())
+        return ring_->fillWhenCopied(step);
+      core_.publish();
+      ring_->fill(step);
+    });
+  });
+}
+
+/// What threads have copied is seen by `wgmma`, too.
+void WarpgroupProduct::waitUntilFull(const Tile &tile, Value step) {
+  ring_->waitUntilFull(step);
+  if (isMixed() && tile.left.isCopied())
+    core_.publish();
+}
+
+void WarpgroupProduct::produce() {
+  k_.leaveRegisters(producers_ > 1 ? kComputingRegisters : hasManySums() ? kFewProducerRegisters : kProducerRegisters);
+  auto copy = [&](bool isFast) {
+    if (producers_ == 1)
+      return copyElements(isFast);
+    k_.when(k_.equal(group_, k_.number(kConsumers)), [&] { copyElements(isFast); });
+  };
+  auto fast = [&] {
+    if (hasMaps())
+      return computed_ ? computeTiles() : askForBoxes();
+    isMixed() ? copyRows() : copy(true);
+  };
+  k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)),
+            [&] { k_.branch(isFast_, fast, [&] { copy(false); }); });
+}
+
+} // namespace tenon::compiler::codegen

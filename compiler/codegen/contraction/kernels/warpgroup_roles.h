@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The roles of the warpgroups of a product on Hopper (warpgroup_product.h): what they share, and what each does.
+//
+//   warpgroup_product.cpp    the block: its memory, its tiles, who does what
+//   warpgroup_producer.cpp   operands into stages: boxes, copies, rows of experts, an operand that is computed
+//   warpgroup_consumer.cpp   products of the stages, and the result
+#pragma once
+
+#include "compiler/codegen/contraction/computed_tile.h"
+#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/codegen/contraction/narrow_result.h"
+#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/codegen/contraction/stage_ring.h"
+#include "compiler/codegen/contraction/tile_map.h"
+
+namespace tenon::compiler::codegen {
+
+inline constexpr uint32_t kStepBytes = kWarpgroupStepBytes;
+// Of a multiprocessor, for the operands of steps to come. More of them hide more of the second-level cache's latency.
+inline constexpr uint32_t kOperandBytes = 192 << 10;
+inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
+// Columns of a result that a consumer has in shared memory at once.
+inline constexpr uint32_t kPartColumns = 64;
+// Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.
+inline constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
+// Where a step has sums of its own, which take up to 96 more.
+inline constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
+// Of a block of 512, which is given 128 each: two warpgroups that compute an operand.
+inline constexpr uint32_t kComputingRegisters = 88, kFedRegisters = 168;
+inline constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
+// Barriers of the three warpgroups begin behind 0, which is the block's.
+inline constexpr uint32_t kFirstBarrier = 1;
+inline constexpr uint32_t kFewBlocks = 64;
+
+inline uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
+  return (rows + columns) * kStepBytes;
+}
+inline uint32_t stagesOf(uint32_t rows, uint32_t columns) {
+  return kOperandBytes / stageBytesOf(rows, columns);
+}
+/// Of one consumer. Boxes of a result begin at multiples of 1024.
+inline uint32_t partBytes() {
+  return llvm::alignTo<1024>(std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes()));
+}
+
+class WarpgroupProduct {
+public:
+  explicit WarpgroupProduct(const ProductKernel &kernel)
+      : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement(), kernel.product.rightWarpElement()),
+        producers_(k_.threads / kGroupThreads - kConsumers), stages_(stagesOf(kernel.rows, kernel.columns)),
+        first_(kernel_) {
+    if (kernel_.tensorMaps.empty())
+      return;
+    if (kernel_.product.routes) {
+      rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
+      return;
+    }
+    computed_ = ComputedTile::operandOf(kernel_.product, kernel_.shape);
+    const uint32_t ofLeft = kernel_.isSideBySide ? kernel_.cluster : 1, ofRight = kernel_.cluster / ofLeft;
+    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
+    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
+  }
+
+  void run();
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  // A tile that is being computed: where it lies, and its operands in shared memory.
+  struct Tile {
+    Tile(const ProductKernel &kernel, TensorCore &core, mlir::Value number)
+        : space(kernel, number), left(kernel, space, core, kernel.product.left, /*isRounded=*/true),
+          right(kernel, space, core, kernel.product.right, /*isRounded=*/true) {}
+    TileSpace space;
+    OperandTile left, right;
+  };
+
+  /// Of both operands, or of that which is not computed.
+  bool hasMaps() const { return (leftMap_ && rightMap_) || (computed_ && (leftMap_ || rightMap_)); }
+  ComputedTile computedTile(Tile &tile) {
+    return {kernel_, tile.space, computed_ == &kernel_.product.left ? tile.left : tile.right, kGroupThreads};
+  }
+  /// Whether the right operand comes as boxes and threads bring the left one's rows.
+  bool isMixed() const { return !computed_ && !leftMap_ && rightMap_; }
+  bool isInCluster() const { return kernel_.cluster > 1; }
+  /// Most multiprocessors are free: the next kernel's blocks need not wait for the end of these. Of many, those of the
+  /// next would be crowded where these end first.
+  bool isOfFewBlocks() {
+    mlir::Value blocks = k_.mul(first_.tiles(), k_.number(kernel_.cluster));
+    return KernelBuilder::known(k_.less(blocks, k_.number(kFewBlocks + 1))).value_or(false);
+  }
+  /// Whether each consumer has rows of the tile; else it has columns.
+  bool areRowsDivided() const { return kernel_.rows == kConsumers * kGroupRows; }
+  uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
+  bool hasManySums() const { return kernel_.product.addsSteps() && groupColumns() > kColumnsAtOnce; }
+  mlir::Value firstRow() { return k_.mul(group_, k_.number(areRowsDivided() ? kGroupRows : 0)); }
+  mlir::Value firstColumn() { return k_.mul(group_, k_.number(areRowsDivided() ? 0 : groupColumns())); }
+  mlir::Value stageBytes(mlir::Value step) {
+    return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
+  }
+  mlir::Value inArena(mlir::Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
+  /// body(tile, its first step): for each tile of this block. Steps are numbered through all of them.
+  /// @return how many there are
+  mlir::Value forEachTile(llvm::function_ref<void(Tile &, mlir::Value)> body);
+  void forEachStep(llvm::function_ref<void(mlir::Value)> body);
+
+  void produce();
+  void askForBoxes();
+  void askForBoxes(Tile &tile, mlir::Value step, mlir::Value inTile);
+  void computeTiles();
+  void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to, mlir::Value reduced,
+              mlir::Value step, bool isShared);
+  void copyElements(bool isFast);
+  void copyRows();
+  void waitUntilFull(const Tile &tile, mlir::Value step);
+
+  void consume();
+  void tellEmpty(mlir::Value step, mlir::Value condition = {}); // null: always
+  mlir::Value descriptor(const OperandTile &tile, mlir::Value address);
+  TensorCore::Step operandsOf(const Tile &tile, mlir::Value step);
+  Values multiply(const Tile &tile, mlir::Value first);
+  Values multiplyAndAdd(const Tile &tile, mlir::Value first);
+  void write(Tile &tile, const Values &sums);
+  mlir::Value resultArena();
+
+  ProductKernel kernel_;
+  KernelBuilder &k_;
+  TensorCore core_;
+  const uint32_t producers_; // of the warpgroups; two compute an operand, and take turns
+  const uint32_t stages_;    // steps whose operands shared memory holds
+  TileSpace first_;          // for sizes, which are those of all tiles
+  std::optional<TileMap> leftMap_, rightMap_;
+  const Operand *computed_ = nullptr; // that the producer computes; null: none
+  mlir::Value arena_;
+  mlir::Value group_;  // number of the warpgroup
+  mlir::Value thread_; // in it
+  mlir::Value count_;  // steps of a tile
+  mlir::Value rank_;   // of the block in its cluster
+  mlir::Value isFast_; // boxes are copied, or vectors; else elements
+  std::optional<StageRing> ring_;
+};
+
+} // namespace tenon::compiler::codegen
