@@ -109,8 +109,8 @@ private:
   void askForBoxes();
   void askForBoxes(Tile &tile, mlir::Value step, mlir::Value inTile);
   void computeTiles();
-  void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to, mlir::Value reduced,
-              mlir::Value step, bool isShared);
+  void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to,
+              mlir::Value reduced, mlir::Value step, bool isShared);
   void copyElements(bool isFast);
   void copyRows();
   void waitUntilFull(const Tile &tile, mlir::Value step);
