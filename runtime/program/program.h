@@ -51,8 +51,7 @@ struct CallOptions {
   /// back what was computed, or uses globals), and one that runs very many, waits for what is on the stream, runs on
   /// the device's own and is complete when it returns; it cannot be captured.
   std::optional<CUstream> stream;
-  /// Given: asked for each result that needs memory of its own, whatever buffer the caller's results had. A call
-  /// that goes from block to block does not ask.
+  /// Given: asked for each result that needs memory of its own, whatever buffer the caller's results had.
   ResultMemory *resultMemory = nullptr;
   /// Given: told of each command. Commands then run one after the other, each waited for, as with `synchronous`; not on
   /// a stream of the caller's.

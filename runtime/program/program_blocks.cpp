@@ -50,6 +50,21 @@ Status Program::BlockCall::describeFault(Status status) const {
   return pending.front()->plan->describeFault(std::move(status));
 }
 
+/// Sets `results` to memory of the caller's for each tensor that is returned.
+static Status askForResults(std::span<const Value> returned, ResultMemory &memory, std::vector<Value> &results) {
+  results.assign(returned.size(), Scalar{});
+  for (size_t i = 0; i < returned.size(); ++i) {
+    const auto *tensor = std::get_if<Tensor>(&returned[i]);
+    if (!tensor)
+      continue;
+    Tensor given{tensor->element, tensor->shape, nullptr};
+    TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(given.shape, given.element));
+    TENON_ASSIGN_OR_RETURN(given.buffer, memory.allocate(i, given, bytes));
+    results[i] = std::move(given);
+  }
+  return okStatus();
+}
+
 Status Program::callBlocks(uint32_t index, std::span<const Value> inputs, std::vector<Value> &results,
                            const CallOptions &options) {
   const abi::fb::Function &function = view_.functionAt(index);
@@ -78,7 +93,10 @@ Status Program::callBlocks(uint32_t index, std::span<const Value> inputs, std::v
     return std::any_of(constants_.begin(), constants_.end(),
                        [&](const std::shared_ptr<const Buffer> &constant) { return constant.get() == &buffer; });
   };
-  Status given = giveResults(*device_, std::move(returned), inputs, isShared, results);
+  // What the caller has an allocator for is copied there. Nothing is on the caller's stream now.
+  Status given = options.resultMemory ? askForResults(returned, *options.resultMemory, results) : okStatus();
+  if (given.ok())
+    given = giveResults(*device_, std::move(returned), inputs, isShared, results);
   Status finished = cuda::driverStatus(
       device_->driver(), device_->driver().cuStreamSynchronize(device_->stream().handle()), "cuStreamSynchronize");
   TENON_RETURN_IF_ERROR(std::move(given));

@@ -39,6 +39,48 @@ def test_results_into_memory_of_the_callers(program):
         program.three(numpy.ones(4, numpy.float32), 1, out=out)
 
 
+LOOP = """
+func.func @times(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4xf32> {
+    %s = arith.addf %a, %x : tensor<4xf32>
+    scf.yield %s : tensor<4xf32>
+  }
+  return %r, %n : tensor<4xf32>, index
+}
+func.func @halved(%x: tensor<f32>) -> tensor<f32> {
+  %half = arith.constant dense<0.5> : tensor<f32>
+  %one = arith.constant 1.0 : f32
+  %r = scf.while (%a = %x) : (tensor<f32>) -> tensor<f32> {
+    %v = tensor.extract %a[] : tensor<f32>
+    %more = arith.cmpf ogt, %v, %one : f32
+    scf.condition(%more) %a : tensor<f32>
+  } do {
+  ^bb0(%a: tensor<f32>):
+    %s = arith.mulf %a, %half : tensor<f32>
+    scf.yield %s : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+"""
+
+
+def test_functions_that_branch_write_where_the_caller_wants(program):
+    loop = tenon.load(tenon.compile(LOOP, targets="sm_90"))
+    x, out = numpy.array([1, 2, 3, 4], numpy.float32), numpy.zeros(4, numpy.float32)
+    for n in (0, 3, 3, 1, 0, 3):  # the host decides: from block to block the first time, then one list of commands
+        got, number = loop.times(x, n, out=out)
+        assert got is out and number == n and out.tolist() == [(n + 1) * value for value in (1, 2, 3, 4)]
+        got, _ = loop.times(x, n)
+        assert got is not x and got.tolist() == out.tolist() and x.tolist() == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match=r"out: array 0 of 'times' is float32 \(3,\), the result is float32 \(4,\)"):
+        loop.times(x, 2, out=numpy.zeros(3, numpy.float32))
+    whole = numpy.zeros((), numpy.float32)
+    for value, wanted in ((5, 0.625), (5, 0.625), (0.25, 0.25)):  # the device decides
+        assert loop.halved(numpy.float32(value).reshape(()), out=whole) is whole and whole == wanted
+
+
 def test_tenons_own_arrays(program):
     a = tenon.array(ramp())
     b = program.add(a, a)

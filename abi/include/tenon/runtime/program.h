@@ -75,8 +75,8 @@ typedef struct tenon_call_options {
   void *stream;
   /* Since TENON_1_6; NULL: memory of the device's. Asked for each result that needs memory of its own, also where
      `*results` has some: the address of `bytes` bytes of the device's memory, which stay the caller's and live until
-     the work is complete, or 0: the call fails as TENON_RESOURCE_EXHAUSTED. Functions that run on the host mostly do
-     not ask: `*results` says where their results lie. */
+     the work is complete, or 0: the call fails as TENON_RESOURCE_EXHAUSTED. A function
+     that runs on the host asks for every result that is a tensor. */
   tenon_result_memory_fn result_memory;
   void *result_user;
 } tenon_call_options_t;

@@ -14,8 +14,6 @@
 
 namespace tenon::compiler::codegen {
 
-/// Bytes of a step: a row of an operand's tile.
-inline constexpr uint32_t kWarpgroupStepBytes = 128;
 inline constexpr uint32_t kWarpgroupThreads = 3 * 128;
 /// With two producers, which compute an operand (computed_tile.h).
 inline constexpr uint32_t kComputingThreads = 4 * 128;

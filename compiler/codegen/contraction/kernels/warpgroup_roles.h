@@ -7,7 +7,6 @@
 #pragma once
 
 #include "compiler/codegen/contraction/computed_tile.h"
-#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
@@ -16,7 +15,7 @@
 
 namespace tenon::compiler::codegen {
 
-inline constexpr uint32_t kStepBytes = kWarpgroupStepBytes;
+inline constexpr uint32_t kStepBytes = 128; // of a step: a row of an operand's tile
 // Of a multiprocessor, for the operands of steps to come. More of them hide more of the second-level cache's latency.
 inline constexpr uint32_t kOperandBytes = 192 << 10;
 inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;

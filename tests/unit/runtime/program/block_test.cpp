@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions with blocks, and what a program keeps between calls, on the fake driver.
 #include "runtime/memory/transfer.h"
+#include "runtime/memory/allocator.h"
+#include "runtime/program/call_results.h"
 #include "runtime/queue/submission_queue.h"
 #include "tests/unit/runtime/call_fixture.h"
 
@@ -165,6 +167,37 @@ TEST_F(BlockTest, WritesWhereTheCallerWants) {
   results = {count(0)};
   EXPECT_STATUS(program->callInto(0, std::vector<Value>{x, count(1)}, results), InvalidArgument,
                 "1 results given, the function returns 2");
+}
+
+/// Memory of a caller who has an allocator.
+struct OwnMemory : ResultMemory {
+  explicit OwnMemory(Device &device) : device(device) {}
+  Result<std::shared_ptr<const Buffer>> allocate(size_t index, const Tensor &, uint64_t bytes) override {
+    if (isEmpty)
+      return makeError(StatusCode::ResourceExhausted, "none for result ", index);
+    TENON_ASSIGN_OR_RETURN(given, allocateBuffer(device, bytes, {}));
+    return std::shared_ptr<const Buffer>(given);
+  }
+  Device &device;
+  bool isEmpty = false;
+  std::shared_ptr<Buffer> given;
+};
+
+TEST_F(BlockTest, AsksForMemoryOfResults) {
+  load({times()});
+  OwnMemory memory(*device);
+  const Value x = vector({1, 2});
+  for (int n : {0, 3}) {
+    std::vector<Value> results;
+    ASSERT_OK(program->callInto(0, std::vector<Value>{x, count(n)}, results, {.resultMemory = &memory}));
+    EXPECT_EQ(bufferOf(results[0]).get(), memory.given.get());
+    EXPECT_EQ(read(results[0]), (std::vector<float>{1.0f + n, 2.0f + 2 * n}));
+    EXPECT_EQ(std::get<Scalar>(results[1]).bits, std::bit_cast<int32_t>(1.0f + n));
+  }
+  memory.isEmpty = true;
+  std::vector<Value> results;
+  EXPECT_STATUS(program->callInto(0, std::vector<Value>{x, count(1)}, results, {.resultMemory = &memory}),
+                ResourceExhausted, "none for result 0");
 }
 
 TEST_F(BlockTest, IsTheHostsToRun) {
