@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions with blocks, and what a program keeps between calls, on the fake driver.
-#include "runtime/memory/transfer.h"
 #include "runtime/memory/allocator.h"
+#include "runtime/memory/transfer.h"
 #include "runtime/program/call_results.h"
 #include "runtime/queue/submission_queue.h"
 #include "tests/unit/runtime/call_fixture.h"

@@ -311,6 +311,24 @@ TEST_F(CallStreamTest, ForgetsThePlanNotUsedForLongest) {
   EXPECT_EQ(fake.liveGraphs, 2 * 256);
 }
 
+TEST_F(CallStreamTest, ManyThreadsOnOneStreamWithOtherShapes) {
+  load({addThroughTransients()});
+  std::atomic<int> right = 0;
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (size_t i = 1; i <= 25; ++i) { // each call may find that the arena is too small
+        const std::vector<float> x(8 * i + t, static_cast<float>(t));
+        const std::vector<Value> inputs = {vector(x), vector(std::vector<float>(x.size(), 1)), scalar(2)};
+        auto results = program->call(0, inputs);
+        right += results.ok() && read((*results)[0]) == std::vector<float>(x.size(), static_cast<float>(2 * t + 1));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(right, 100);
+}
+
 TEST_F(CallStreamTest, ManyThreadsOnTheirOwnStreams) {
   load({addThroughTransients()});
   std::atomic<int> right = 0;
