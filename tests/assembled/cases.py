@@ -13,11 +13,17 @@ BENCHMARKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."
 
 
 def benchmark(folder, file="shapes"):
-    """The cases of a benchmark, and program(case)."""
+    """The cases of a benchmark, and program(case). Its files find each other by names that other benchmarks have, too."""
     name = f"{folder}_{file}"
     spec = importlib.util.spec_from_file_location(name, os.path.join(BENCHMARKS, folder, file + ".py"))
     sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(sys.modules[name])
+    beside = os.path.join(BENCHMARKS, folder)
+    sys.path.insert(0, beside)
+    try:
+        spec.loader.exec_module(sys.modules[name])
+    finally:
+        sys.path.remove(beside)  # the file may have added others
+        sys.modules.pop("shapes", None)
     return sys.modules[name]
 
 

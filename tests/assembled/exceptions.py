@@ -6,8 +6,6 @@ the fast way has bytes. It is there that registers run out, or where both ways m
 """
 
 EXCEPTIONS = {
-    "f8_nt_2047x2047x1000_sm_90a": (32, "the producer has 56 registers, so that consumers hold the sums of a step beside those of all; one "
-                                        "number is put away while it copies bytes one by one, which no tile with tensor maps does"),
     "unknown_sm_90a": (16, "few rows of unknown length, read one by one: 72 loads of two bytes are on their way"),
     "unknown_sm_80": (16, "as on sm_90a"),
     "f32_nn_1024x1024x1024_sm_90a": (32, "168 registers, so that three blocks share a multiprocessor; what is put away is where elements lie "
@@ -15,7 +13,6 @@ EXCEPTIONS = {
     "f32_nn_1024x1024x1024_sm_80": (40, "as on sm_90a"),
     "f64_nn_512x512x1024_sm_90a": (64, "128 registers, so that two blocks share a multiprocessor; stored before the loop of steps, and where "
                                        "elements are read one by one"),
-    "f32_nt_16x4096x4096_sm_90a": (16, "four numbers are stored before the loop and read behind a branch at its end, not in it"),
     "bf16_4x16_4096_d128_sm_90a": (8, "two numbers of the result's place, stored before the keys and read behind them"),
     "bf16_4x16x4096_d128_step_sm_90a": (8, "as the attention alone"),
     "bf16_1x32_8kv_1x8192_d128_sm_90a": (16, "keys read one by one: 160 loads of two bytes are on their way"),
