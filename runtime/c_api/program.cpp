@@ -2,9 +2,9 @@
 // The C API: programs, calls, results.
 #include "runtime/c_api/support.h"
 #include "runtime/memory/allocator.h"
-#include "runtime/program/block_call.h"
-#include "runtime/program/call_inputs.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/plan/call_inputs.h"
+#include "runtime/program/plan/function_data.h"
 #include "support/memory.h"
 
 #include <optional>

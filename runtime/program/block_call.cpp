@@ -6,20 +6,14 @@
 #include "runtime/memory/allocator.h"
 #include "runtime/memory/transfer.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/plan/function_data.h"
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace tenon::runtime {
 
 namespace {
-
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register
-
-template <typename Vector> uint32_t sizeOf(const Vector *vector) {
-  return vector ? vector->size() : 0;
-}
 
 /// Where an element lies that a block reads back.
 Result<ReadPlace> placeOf(const CallPlan &plan, const abi::fb::ResultValue &source, int64_t offset,
@@ -68,7 +62,7 @@ Status takeScalars(Device &device, const CallPlan &plan, std::span<const int64_t
   const auto *sources = plan.function->results();
   for (uint32_t i = 0; i < sizeOf(sources); ++i) {
     const abi::fb::ResultValue &source = *sources->Get(i);
-    if (!plan.results[i].isScalar || source.element() == kNone)
+    if (!plan.results[i].isScalar || source.element() == kNoRegister)
       continue;
     const abi::ElementType element = plan.results[i].element;
     TENON_ASSIGN_OR_RETURN(const ReadPlace place,
@@ -79,26 +73,6 @@ Status takeScalars(Device &device, const CallPlan &plan, std::span<const int64_t
     results[i] = Scalar{element, scalarOf(element, read)};
   }
   return okStatus();
-}
-
-const abi::fb::Target *takenTarget(const abi::fb::Function &block, std::span<const int64_t> registers) {
-  for (uint32_t i = 0; i < sizeOf(block.targets()); ++i) {
-    const abi::fb::Target &target = *block.targets()->Get(i);
-    if (target.condition() == kNone || registers[target.condition()] != 0)
-      return &target;
-  }
-  return nullptr;
-}
-
-bool hasBlocks(const abi::fb::Function &function) {
-  return sizeOf(function.blocks()) != 0;
-}
-
-bool usesGlobals(const abi::fb::Function &function) {
-  for (uint32_t i = 0; i < sizeOf(function.blocks()); ++i)
-    if (const abi::fb::Function &block = *function.blocks()->Get(i); sizeOf(block.loads()) || sizeOf(block.stores()))
-      return true;
-  return false;
 }
 
 namespace {

@@ -8,7 +8,7 @@
 // Each block has plans and graphs of its own, as a function without branches has.
 #pragma once
 
-#include "runtime/program/call_plan.h"
+#include "runtime/program/plan/call_plan.h"
 
 #include <functional>
 
@@ -32,16 +32,9 @@ Status takeScalars(Device &device, const CallPlan &plan, std::span<const int64_t
                    std::span<const Value> inputs, std::span<const std::shared_ptr<const Buffer>> constants,
                    const std::shared_ptr<const Buffer> &arena, std::span<Value> results);
 
-/// The target that is taken; none where the block returns.
-const abi::fb::Target *takenTarget(const abi::fb::Function &block, std::span<const int64_t> registers);
-
 /// Why a function with blocks is not a list of commands that is known before it runs.
 inline constexpr std::string_view kHostGoesAlong =
     "branches on what the device computes, uses globals or runs very many blocks, so that the host goes along";
-
-bool hasBlocks(const abi::fb::Function &function);
-/// Whether a block of the function loads or stores a global.
-bool usesGlobals(const abi::fb::Function &function);
 
 /// Gives the values that a function returned to its caller: into the memory that `results` has, or else in memory that
 /// nobody else has. Waits for nothing.

@@ -12,7 +12,7 @@
 #include "runtime/commands/replay_graph.h"
 #include "runtime/device/stream_trace.h"
 #include "runtime/executable/argument_packer.h"
-#include "runtime/program/call_plan.h"
+#include "runtime/program/plan/call_plan.h"
 
 #include <optional>
 

@@ -4,14 +4,11 @@
 
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"
-
-#include <limits>
+#include "runtime/program/plan/function_data.h"
 
 namespace tenon::runtime {
 
 namespace {
-
-constexpr uint32_t kNoRegister = std::numeric_limits<uint32_t>::max(); // the scalar is not read back
 
 bool overlap(const Buffer &a, uint64_t aBytes, const Buffer &b, uint64_t bBytes) {
   return aBytes != 0 && bBytes != 0 && a.address() < b.address() + bBytes && b.address() < a.address() + aBytes;

@@ -2,7 +2,7 @@
 // Where the results of a call go: memory that the caller gave, checked, or new memory.
 #pragma once
 
-#include "runtime/program/call_plan.h"
+#include "runtime/program/plan/call_plan.h"
 
 namespace tenon::runtime {
 

@@ -3,7 +3,7 @@
 // of kernels are written as text that way, and run by tenon-check.
 #pragma once
 
-#include "runtime/program/call_plan.h"
+#include "runtime/program/plan/call_plan.h"
 
 #include <span>
 #include <string>

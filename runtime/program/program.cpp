@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The road of a call, one sentence per step.
 #include "runtime/program/program.h"
+#include "runtime/program/plan/function_data.h"
 
 #include "runtime/device/device.h"
 #include "runtime/device/stream_capture.h"
@@ -9,9 +10,9 @@
 #include "runtime/program/block_call.h"
 #include "runtime/program/call_instance.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/plan/register_program.h"
+#include "runtime/program/plan/unrolled_plan.h"
 #include "runtime/program/planned_call.h"
-#include "runtime/program/register_program.h"
-#include "runtime/program/unrolled_plan.h"
 #include "runtime/queue/submission_queue.h"
 
 #include <algorithm>
@@ -195,13 +196,19 @@ Status Program::plan(uint32_t function, std::span<const Value> inputs, std::shar
   FunctionCalls &calls = calls_[function];
   const uint64_t hash = CallKey::hashOf(inputs, calls.ignored);
   std::lock_guard lock(plansMutex_); // also while a plan is made: threads that want the same one wait for it
+  planned = knownPlan(calls, hash, inputs);
+  return planned ? okStatus() : makePlan(calls, view_.functionAt(function), inputs, planned);
+}
+
+std::shared_ptr<PlannedCall> Program::knownPlan(const FunctionCalls &calls, uint64_t hash,
+                                                std::span<const Value> inputs) {
   for (const std::shared_ptr<PlannedCall> &known : calls.plans)
     if (known->plan->key.hash() == hash && known->plan->key.matches(inputs, calls.ignored)) {
       known->lastUse = ++clock_;
-      planned = known;
-      return okStatus();
+      known->isUsedAgain = true;
+      return known;
     }
-  return makePlan(calls, view_.functionAt(function), inputs, planned);
+  return nullptr;
 }
 
 Status Program::callRegisters(uint32_t function, std::span<const Value> inputs, std::vector<int64_t> &registers) const {

@@ -17,8 +17,8 @@
 #include "abi/format/program_view.h"
 #include "runtime/commands/command_observer.h"
 #include "runtime/executable/executable.h"
-#include "runtime/program/call_plan.h"
 #include "runtime/program/expectation.h"
+#include "runtime/program/plan/function_plan.h"
 #include "runtime/program/stream_arenas.h"
 #include "runtime/values/value.h"
 
@@ -136,6 +136,8 @@ private:
   Status uploadConstant(uint32_t index);        // likewise
   Status checkFunction(uint32_t function) const;
   Status plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned);
+  /// The plan of an earlier call like this one, or null; with plansMutex_ held.
+  std::shared_ptr<PlannedCall> knownPlan(const FunctionCalls &calls, uint64_t hash, std::span<const Value> inputs);
   Status makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
                   std::shared_ptr<PlannedCall> &planned); // with plansMutex_ held
   Status keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most,

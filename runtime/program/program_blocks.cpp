@@ -6,10 +6,11 @@
 #include "runtime/memory/allocator.h"
 #include "runtime/program/block_call.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/plan/function_data.h"
+#include "runtime/program/plan/register_program.h"
+#include "runtime/program/plan/unrolled_plan.h"
 #include "runtime/program/planned_call.h"
 #include "runtime/program/program.h"
-#include "runtime/program/register_program.h"
-#include "runtime/program/unrolled_plan.h"
 
 #include <algorithm>
 
@@ -207,14 +208,8 @@ Status Program::planBlock(FunctionCalls &calls, const abi::fb::Function &block, 
                           std::shared_ptr<PlannedCall> &planned) {
   const uint64_t hash = CallKey::hashOf(inputs, calls.ignored);
   std::lock_guard lock(plansMutex_);
-  for (const std::shared_ptr<PlannedCall> &known : calls.plans)
-    if (known->plan->key.hash() == hash && known->plan->key.matches(inputs, calls.ignored)) {
-      known->lastUse = ++clock_;
-      known->isUsedAgain = true;
-      planned = known;
-      return okStatus();
-    }
-  return makePlan(calls, block, inputs, planned);
+  planned = knownPlan(calls, hash, inputs);
+  return planned ? okStatus() : makePlan(calls, block, inputs, planned);
 }
 
 Status Program::planUnrolled(uint32_t index, std::span<const Value> inputs, bool onlyAgain,
@@ -226,12 +221,8 @@ Status Program::planUnrolled(uint32_t index, std::span<const Value> inputs, bool
   TENON_RETURN_IF_ERROR(checkInputs(index, inputs));
   const uint64_t hash = CallKey::hashOf(inputs);
   std::lock_guard lock(plansMutex_);
-  for (const std::shared_ptr<PlannedCall> &known : calls.plans)
-    if (known->plan->key.hash() == hash && known->plan->key.matches(inputs)) {
-      known->lastUse = ++clock_;
-      planned = known;
-      return okStatus();
-    }
+  if ((planned = knownPlan(calls, hash, inputs)))
+    return okStatus();
   auto seen = std::find_if(calls.seen.begin(), calls.seen.end(), [&](const auto &each) { return each.hash == hash; });
   const bool isFirst = seen == calls.seen.end();
   if (isFirst) {

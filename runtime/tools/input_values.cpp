@@ -2,7 +2,7 @@
 // Inputs are counted before a file is opened, so that a forgotten one is not taken for a bad one.
 #include "runtime/tools/input_values.h"
 
-#include "runtime/program/call_inputs.h"
+#include "runtime/program/plan/call_inputs.h"
 
 #include <algorithm>
 

@@ -91,7 +91,7 @@ class Device:
 
     def call(self, program, name, inputs):
         """inputs: (kind, array) each; rank-0 arrays are tensors, Python numbers scalars. Gives (kind, array) each. A function
-        with branches is called twice, since the second call may go another way (runtime/program/unrolled_plan.h)."""
+        with branches is called twice, since the second call may go another way (runtime/program/plan/unrolled_plan.h)."""
         given = []
         for kind, values in inputs:
             if isinstance(values, np.ndarray):

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Inputs against their declaration, and the key of a call.
-#include "runtime/program/call_inputs.h"
+#include "runtime/program/plan/call_inputs.h"
 
 #include "abi/format/program_view.h"
+#include "runtime/program/plan/function_data.h"
 
 namespace tenon::runtime {
 
 namespace {
-
-template <typename Vector> uint32_t sizeOf(const Vector *vector) {
-  return vector ? vector->size() : 0;
-}
 
 abi::ElementType elementOf(const abi::fb::ValueType &type) {
   return static_cast<abi::ElementType>(type.element());

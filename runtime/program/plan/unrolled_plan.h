@@ -8,7 +8,7 @@
 //   their transients            one arena, in which those that are never alive together share bytes
 #pragma once
 
-#include "runtime/program/call_plan.h"
+#include "runtime/program/plan/function_plan.h"
 
 namespace tenon::runtime {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/program/register_program.h"
+#include "runtime/program/plan/register_program.h"
 
 #include "tests/unit/runtime/fixture.h"
 #include "tests/unit/runtime/program_builder.h"

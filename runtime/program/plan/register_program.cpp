@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What an operation computes is abi/format/arithmetic's; here are the function's inputs, and the message of what fails.
-#include "runtime/program/register_program.h"
+#include "runtime/program/plan/register_program.h"
 
 #include "abi/format/arithmetic.h"
 

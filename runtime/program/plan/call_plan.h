@@ -13,7 +13,7 @@
 #include "runtime/commands/command_order.h"
 #include "runtime/device/stream_commands.h"
 #include "runtime/executable/executable.h"
-#include "runtime/program/call_inputs.h"
+#include "runtime/program/plan/call_inputs.h"
 
 #include <array>
 #include <memory>
@@ -80,25 +80,9 @@ struct CallPlan {
   Status describeFault(Status status) const;
 };
 
-/// A constant as the file has it: `bytes`, as often as it takes for `size`.
-struct ConstantBytes {
-  std::span<const uint8_t> bytes;
-  uint64_t size = 0;
-};
-
-/// What the plan needs of the program.
-struct PlanSources {
-  std::span<const std::unique_ptr<Executable>> executables; // loaded by the plan as it needs them
-  std::span<const ConstantBytes> constants;
-};
-
-/// @param inputs checked (checkInputs)
-/// Errors of registers, checks, loading, ranges and grids; nothing was launched.
-/// @param ignored scalars that the key leaves out: those of planIndependentScalars
-Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
-                                                     const PlanSources &sources,
-                                                     const CallKey::IgnoredScalars &ignored = {});
-
+/// Places the transients of a plan by the commands that use them, for a file that does not. OutOfRange: they pass 2^62
+/// bytes.
+Status packTransients(CallPlan &plan);
 /// Gives the commands of a plan the edges that their memory asks for.
 void orderCommands(CallPlan &plan);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // First fit by decreasing size: not optimal, within a few percent of it for the lifetimes that programs have, and a
 // pure function of its input.
-#include "runtime/program/lifetime_packing.h"
+#include "runtime/program/plan/lifetime_packing.h"
 
 #include "runtime/memory/device_memory.h"
 #include "support/align.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Functions with blocks of which the host alone decides, on the fake driver.
-#include "runtime/program/unrolled_plan.h"
+#include "runtime/program/plan/unrolled_plan.h"
 
 #include "runtime/queue/submission_queue.h"
 #include "tests/unit/runtime/call_fixture.h"

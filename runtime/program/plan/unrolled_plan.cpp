@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/program/unrolled_plan.h"
+#include "runtime/program/plan/unrolled_plan.h"
 
-#include "runtime/program/block_call.h"
-#include "runtime/program/lifetime_packing.h"
-#include "runtime/program/register_program.h"
+#include "runtime/program/plan/function_data.h"
+#include "runtime/program/plan/register_program.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,16 +11,12 @@ namespace tenon::runtime {
 
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
-template <typename Vector> uint32_t sizeOf(const Vector *vector) {
-  return vector ? vector->size() : 0;
-}
+constexpr uint32_t kNoBuffer = std::numeric_limits<uint32_t>::max();
 
 /// What one block hands to the next: values without memory, and for each tensor the plan's buffer.
 struct Handed {
   std::vector<Value> values;
-  std::vector<uint32_t> buffers; // kNone: a scalar
+  std::vector<uint32_t> buffers; // kNoBuffer: a scalar
 };
 
 class Unroller {
@@ -41,19 +36,18 @@ private:
   std::vector<uint32_t> takeBuffers(const CallPlan &block, const Handed &handed);
   void takeCommands(const CallPlan &block, std::span<const int64_t> registers, std::span<const uint32_t> buffers);
   void giveResults(const Handed &handed);
-  Status placeTransients();
 
   const abi::fb::Function &function_;
   const std::span<const Value> inputs_;
   const PlanSources &sources_;
   const UnrollLimits limits_;
   std::vector<std::vector<std::shared_ptr<const CallPlan>>> known_; // [blocks] of rounds like this one
-  std::vector<uint32_t> constants_;                                 // [constants] the buffer of each; kNone: none yet
+  std::vector<uint32_t> constants_; // [constants] the buffer of each; kNoBuffer: none yet
   std::unique_ptr<CallPlan> plan_;
 };
 
 Result<std::shared_ptr<const CallPlan>> Unroller::make() {
-  constants_.assign(sources_.constants.size(), kNone);
+  constants_.assign(sources_.constants.size(), kNoBuffer);
   Handed handed;
   TENON_RETURN_IF_ERROR(takeInputs(handed));
   const abi::fb::Target *target = nullptr;
@@ -75,7 +69,7 @@ Result<std::shared_ptr<const CallPlan>> Unroller::make() {
   giveResults(handed);
   if (plan_->commands.size() > limits_.commands)
     return std::shared_ptr<const CallPlan>();
-  TENON_RETURN_IF_ERROR(placeTransients());
+  TENON_RETURN_IF_ERROR(packTransients(*plan_));
   orderCommands(*plan_);
   return std::shared_ptr<const CallPlan>(std::move(plan_));
 }
@@ -84,7 +78,7 @@ Result<std::shared_ptr<const CallPlan>> Unroller::make() {
 Status Unroller::takeInputs(Handed &handed) {
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const Tensor *tensor = std::get_if<Tensor>(&inputs_[i]);
-    handed.buffers.push_back(tensor ? static_cast<uint32_t>(plan_->buffers.size()) : kNone);
+    handed.buffers.push_back(tensor ? static_cast<uint32_t>(plan_->buffers.size()) : kNoBuffer);
     if (!tensor) {
       handed.values.push_back(inputs_[i]);
       continue;
@@ -109,7 +103,7 @@ Status Unroller::runBlock(uint32_t index, Handed &handed, const abi::fb::Target 
   Handed results;
   for (uint32_t i = 0; i < plan->returned; ++i) {
     const CallPlan::Result &result = plan->results[i];
-    results.buffers.push_back(result.isScalar ? kNone : buffers[result.buffer]);
+    results.buffers.push_back(result.isScalar ? kNoBuffer : buffers[result.buffer]);
     results.values.push_back(result.isScalar
                                  ? Value(Scalar{result.element, registers[block.results()->Get(i)->scalar()]})
                                  : Value(Tensor{result.element, result.shape, nullptr}));
@@ -141,7 +135,7 @@ std::vector<uint32_t> Unroller::takeBuffers(const CallPlan &block, const Handed 
       buffers.push_back(handed.buffers[buffer.index]);
       continue;
     case CallPlan::Place::Constant:
-      if (uint32_t &known = constants_[buffer.index]; known != kNone) {
+      if (uint32_t &known = constants_[buffer.index]; known != kNoBuffer) {
         buffers.push_back(known);
         continue;
       } else {
@@ -203,32 +197,6 @@ void Unroller::giveResults(const Handed &handed) {
   }
 }
 
-Status Unroller::placeTransients() {
-  std::vector<PackedPiece> pieces(plan_->buffers.size(), {.bytes = 0, .first = kNone, .last = 0});
-  for (uint32_t at = 0; at < plan_->commands.size(); ++at)
-    for (const PlannedRange &range : plan_->commands[at].ranges)
-      if (const CallPlan::Buffer &buffer = plan_->buffers[range.buffer]; buffer.place == CallPlan::Place::Arena) {
-        PackedPiece &piece = pieces[range.buffer];
-        piece.bytes = buffer.bytes;
-        piece.first = std::min(piece.first, at);
-        piece.last = at;
-      }
-  std::vector<PackedPiece> used;
-  std::vector<uint32_t> owners;
-  for (uint32_t i = 0; i < pieces.size(); ++i)
-    if (pieces[i].first != kNone) {
-      used.push_back(pieces[i]);
-      owners.push_back(i);
-    }
-  plan_->arenaBytes = packByLifetime(used);
-  if (plan_->arenaBytes == ~uint64_t(0))
-    return makeError(StatusCode::OutOfRange, "function '", function_.name()->string_view(),
-                     "': its transients pass 2^62 bytes");
-  for (size_t i = 0; i < used.size(); ++i)
-    plan_->buffers[owners[i]].offset = used[i].offset;
-  return okStatus();
-}
-
 } // namespace
 
 bool isDecidedByHost(const abi::fb::Function &function) {
@@ -237,7 +205,7 @@ bool isDecidedByHost(const abi::fb::Function &function) {
     if (sizeOf(block.loads()) || sizeOf(block.stores()) || sizeOf(block.expectations()))
       return false;
     for (uint32_t k = 0; k < sizeOf(block.results()); ++k)
-      if (block.results()->Get(k)->element() != kNone)
+      if (block.results()->Get(k)->element() != kNoRegister)
         return false;
   }
   return hasBlocks(function) && sizeOf(function.expectations()) == 0;

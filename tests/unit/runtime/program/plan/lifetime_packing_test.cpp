@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/program/lifetime_packing.h"
+#include "runtime/program/plan/lifetime_packing.h"
 
 #include <gtest/gtest.h>
 
