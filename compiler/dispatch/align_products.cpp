@@ -5,7 +5,7 @@
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/prepare/unit_sums.h"

@@ -6,7 +6,7 @@
 // the same tensor join too: it is then read once.
 #pragma once
 
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -2,7 +2,7 @@
 #include "compiler/dispatch/log_sum.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -3,7 +3,7 @@
 // codegen/kernel/kernel_function.h reads) and what a dispatch of it passes.
 #pragma once
 
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

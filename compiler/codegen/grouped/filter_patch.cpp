@@ -15,6 +15,17 @@ SmallVector<int64_t> stridesOf(const KernelTensor &tensor) {
   return strides;
 }
 
+/// The place that a number counts along several sides, the last of which runs fastest.
+SmallVector<Value> placeOf(KernelBuilder &k, Value number, ArrayRef<int64_t> sides) {
+  SmallVector<Value> place(sides.size());
+  for (size_t i = sides.size(); i-- > 0;) {
+    Value side = k.number(sides[i]);
+    place[i] = i == 0 ? number : k.rem(number, side);
+    number = k.div(number, side);
+  }
+  return place;
+}
+
 } // namespace
 
 FilterPatch::FilterPatch(const GroupedFilterForm &form, const FilterTile &tile, KernelBuilder &k, Bodies &bodies,
@@ -34,23 +45,15 @@ Value FilterPatch::exists(Value place, bool isOfTile) {
   Value is;
   if (!isOfTile)
     is = k_.less(place, k_.number(tile_.places));
-  for (size_t i = first_.size(); i-- > 0;) {
-    const int64_t side = tile_.sides[i], size = form_.sizes[form_.loops.summed[i]];
-    Value along = i == 0 ? place : k_.rem(place, k_.number(side));
-    place = k_.div(place, k_.number(side));
-    if (size % side != 0)
-      both(is, k_.less(k_.add(first_[i], along), k_.number(size)));
-  }
+  const SmallVector<Value> along = placeOf(k_, place, tile_.sides);
+  for (size_t i = first_.size(); i-- > 0;)
+    if (const int64_t size = form_.sizes[form_.loops.summed[i]]; size % tile_.sides[i] != 0)
+      both(is, k_.less(k_.add(first_[i], along[i]), k_.number(size)));
   return is;
 }
 
 Value FilterPatch::positionOf(Value place) {
-  SmallVector<Value> along(first_.size());
-  for (size_t i = along.size(); i-- > 0;) {
-    Value side = k_.number(tile_.sides[i]);
-    along[i] = i == 0 ? place : k_.rem(place, side);
-    place = k_.div(place, side);
-  }
+  const SmallVector<Value> along = placeOf(k_, place, tile_.sides);
   Value position = k_.number(0);
   int64_t inner = 1;
   for (size_t dimension = form_.loops.places.size(); dimension-- > 0;) {
@@ -64,13 +67,10 @@ Value FilterPatch::positionOf(Value place) {
 }
 
 SmallVector<Value> FilterPatch::windowsAt(Value window) {
-  SmallVector<Value> positions(form_.loops.windows.size());
-  for (size_t i = positions.size(); i-- > 0;) {
-    Value length = k_.number(form_.sizes[form_.loops.windows[i]]);
-    positions[i] = i == 0 ? window : k_.rem(window, length);
-    window = k_.div(window, length);
-  }
-  return positions;
+  SmallVector<int64_t> lengths;
+  for (unsigned loop : form_.loops.windows)
+    lengths.push_back(form_.sizes[loop]);
+  return placeOf(k_, window, lengths);
 }
 
 Value FilterPatch::positionOfWindow(Value window) {

@@ -4,7 +4,7 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,7 +2,7 @@
 #include "compiler/dispatch/attention/build.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/chain.h"
 #include "compiler/dispatch/attention/forms/f8_factors.h"
 #include "compiler/dispatch/attention/log_sum_exp.h"

@@ -2,7 +2,7 @@
 // tenon-find-attention (Passes.td): attention in any of its usual forms becomes one form.
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dispatch/Passes.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/chain.h"
 #include "compiler/dispatch/attention/forms/open_forms.h"

@@ -2,7 +2,7 @@
 #include "compiler/dispatch/attention/twins.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"

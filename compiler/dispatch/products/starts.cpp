@@ -3,7 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

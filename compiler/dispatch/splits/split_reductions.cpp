@@ -4,7 +4,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/bodies/group_space.h"
+#include "compiler/dispatch/analysis/groups/form_group.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 

@@ -11,7 +11,7 @@
 #include "compiler/codegen/kernel/kernel_builder.h"
 #include "compiler/codegen/kernel/lanes.h"
 #include "compiler/codegen/kernel/reciprocal.h"
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 namespace tenon::compiler::codegen {
 

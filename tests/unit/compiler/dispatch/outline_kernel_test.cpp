@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/outline_kernel.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"

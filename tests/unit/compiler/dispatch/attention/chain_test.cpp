@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/chain.h"
 
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"

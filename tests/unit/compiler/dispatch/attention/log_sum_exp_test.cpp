@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/log_sum_exp.h"
 
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/form_groups.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/analysis/group.h"
+#include "compiler/dispatch/analysis/groups/form_group.h"
 
 #include "compiler/dispatch/form_groups.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"

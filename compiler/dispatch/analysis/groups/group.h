@@ -19,8 +19,6 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-#include <string>
-
 namespace tenon::compiler::dispatch {
 
 /// On the operations of a chain: its number.
@@ -53,13 +51,17 @@ struct Group {
   bool knowsReduction(mlir::Value value) const;
 };
 
-/// Sees `ops` as one group. Otherwise `reason` says why they are none ("it reduces other axes").
-std::optional<Group> groupOf(llvm::ArrayRef<mlir::linalg::GenericOp> ops, std::string &reason);
-
+/// Whether it has reduced loops.
+bool reduces(mlir::linalg::GenericOp op);
 /// What is computed of an element by linalg.softmax, which has no loops of its own, is at the place of that element.
 mlir::Value beforeSoftmax(mlir::Value value);
 /// Whether it is one of the products of an attention or of a chain.
 bool isOfAttention(mlir::linalg::GenericOp op);
+
+/// Whether some operations are of a chain: each of it alone is an operation like any other.
+bool holdsChain(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+/// What computes the weights of the chain; null: none of them.
+mlir::linalg::GenericOp weightsOf(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
 
 /// Whether an operation that is not in `group` reads the value.
 bool isReadOutside(mlir::Value value, const Group &group);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/analysis/groups/attention_group.h"
+
+#include "compiler/dispatch/analysis/computed_from.h"
+#include "compiler/dispatch/analysis/contraction.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+/// The axes that some loops of an operation are.
+llvm::SmallSetVector<unsigned, 8> axesOf(const Group &group, linalg::GenericOp op, ArrayRef<unsigned> loops) {
+  llvm::SmallSetVector<unsigned, 8> axes;
+  for (unsigned loop : loops)
+    axes.insert(group.axisOf.lookup(op)[loop]);
+  return axes;
+}
+
+bool areSame(const llvm::SmallSetVector<unsigned, 8> &x, const llvm::SmallSetVector<unsigned, 8> &y) {
+  return x.size() == y.size() && llvm::all_of(x, [&](unsigned axis) { return y.contains(axis); });
+}
+
+/// Whether two last products of a chain have the same rows, keys and batch, and nothing reads the results of both.
+bool areTwins(const Group &group, ArrayRef<linalg::GenericOp> outputs, ArrayRef<Value> weights) {
+  struct Form {
+    llvm::SmallSetVector<unsigned, 8> batch, rows, keys;
+  };
+  std::optional<Form> first;
+  for (auto [output, read] : llvm::zip_equal(outputs, weights)) {
+    const std::optional<Contraction> product = contractionOf(output);
+    if (!product)
+      return false;
+    const bool isLeft = linalg::GenericOp(output).getDpsInputs()[product->left.inputs.front()] == read;
+    const Form form{axesOf(group, output, product->batch),
+                    axesOf(group, output, isLeft ? product->rows : product->columns),
+                    axesOf(group, output, product->reduced)};
+    if (!first)
+      first = form;
+    else if (!areSame(first->batch, form.batch) || !areSame(first->rows, form.rows) || !areSame(first->keys, form.keys))
+      return false;
+  }
+  return llvm::none_of(group.ops, [&](linalg::GenericOp op) {
+    return llvm::all_of(outputs, [&](linalg::GenericOp output) {
+      return isComputedFrom(op, output, [&](Operation *each) { return group.contains(each); });
+    });
+  });
+}
+
+} // namespace
+
+bool completesAttention(Group &group, std::string &reason) {
+  const SmallVector<Value, 2> all = group.chained ? llvm::to_vector<2>(ValueRange(group.chained->getResults()))
+                                                  : SmallVector<Value, 2>{group.softmax->getResult(0)};
+  Value weights = all.front();
+  SmallVector<linalg::GenericOp, 2> scores;
+  SmallVector<linalg::GenericOp, 2> outputs(all.size()); // that read each of the weights
+  for (linalg::GenericOp op : group.ops) {
+    if (!reduces(op) || op == group.logSum)
+      continue;
+    const auto *read = llvm::find_if(all, [&](Value each) { return llvm::is_contained(op.getDpsInputs(), each); });
+    linalg::GenericOp *output = read == all.end() ? nullptr : &outputs[read - all.begin()];
+    if (output ? bool(*output) : scores.size() == (group.chained ? 2 : 1)) {
+      reason = "an attention shares its kernel with no other reduction";
+      return false;
+    }
+    if (output)
+      *output = op;
+    else
+      scores.push_back(op);
+  }
+  linalg::GenericOp output = outputs.front();
+  const std::optional<Contraction> second = output ? contractionOf(output) : std::nullopt;
+  reason = group.chained ? "what is computed from a product for another one has a kernel only together with both"
+                         : "a softmax between two products has a kernel only together with both";
+  if (scores.empty() || !second || second->reduced.size() != 1 ||
+      !llvm::all_of(outputs, [](auto op) { return bool(op); }))
+    return false;
+  const unsigned keys = group.axisOf.lookup(output)[second->reduced.front()];
+  if (group.softmax && group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)
+    return false;
+  const bool weightsAreLeft = weights == output.getDpsInputs()[second->left.inputs.front()];
+  const auto batch = axesOf(group, output, second->batch),
+             rows = axesOf(group, output, weightsAreLeft ? second->rows : second->columns);
+  llvm::SmallSetVector<unsigned, 8> onlyKeys, summed;
+  onlyKeys.insert(keys);
+  for (linalg::GenericOp op : scores) {
+    const std::optional<Contraction> first = contractionOf(op);
+    if (!first)
+      return false;
+    // One side may be the same for all of a dimension of the batch.
+    auto ofBatch = axesOf(group, op, first->batch);
+    auto sideOf = [&](ArrayRef<unsigned> loops) {
+      llvm::SmallSetVector<unsigned, 8> side;
+      for (unsigned axis : axesOf(group, op, loops))
+        (batch.contains(axis) ? ofBatch : side).insert(axis);
+      return side;
+    };
+    const auto left = sideOf(first->rows), right = sideOf(first->columns);
+    auto isSide = [&](const auto &queries, const auto &others) {
+      return areSame(queries, rows) && areSame(others, onlyKeys);
+    };
+    if (!areSame(ofBatch, batch) || (!isSide(left, right) && !isSide(right, left)))
+      return false;
+    summed.insert_range(axesOf(group, op, first->reduced));
+  }
+  if (outputs.size() > 1 && !areTwins(group, outputs, all))
+    return false;
+  for (unsigned axis : axesOf(group, output, weightsAreLeft ? second->columns : second->rows))
+    if (summed.contains(axis)) {
+      reason = "what one product of an attention sums over are the columns of the other";
+      return false;
+    }
+  group.isReduced[keys] = true;
+  for (unsigned axis : summed)
+    group.isReduced[axis] = true;
+  if (group.logSum && group.logSum.getDpsInputs()[0] != group.softmax.getInput()) {
+    reason = "a logarithm of other sums than those of its softmax has a kernel of its own";
+    return false;
+  }
+
+  // Of keys, values or queries, for one of the products alone: what is of both, such as keys that are the values, would
+  // tie the dimension that one sums over to the columns of the other.
+  auto isOnlyFactor = [&](linalg::GenericOp op) {
+    auto isOnlyOf = [&](linalg::GenericOp product) {
+      return llvm::all_of(op->getUsers(), [&](Operation *user) { return user == product.getOperation(); });
+    };
+    return !reduces(op) && !op->use_empty() && (llvm::any_of(scores, isOnlyOf) || llvm::any_of(outputs, isOnlyOf));
+  };
+  // Of each logit, in front of the softmax; of each result, behind it.
+  Value logits = group.chained ? weights : group.softmax.getInput();
+  for (linalg::GenericOp op : group.ops) {
+    if (reduces(op) || isOnlyFactor(op))
+      continue;
+    if (group.isPerRow(op)) // all axes of the results
+      continue;
+    const auto loops = group.axisOf.lookup(op);
+    const bool isOfLogits =
+        llvm::all_of(loops, [&](unsigned axis) { return axis == keys || batch.contains(axis) || rows.contains(axis); });
+    const bool isStored = llvm::any_of(op->getResults(), [&](Value value) { return isReadOutside(value, group); });
+    if (!isOfLogits || isStored || loops.size() != batch.size() + rows.size() + 1 || op->getResult(0) != logits) {
+      reason = "an attention shares its kernel only with what is computed for its products, or from each of its scores "
+               "or results";
+      return false;
+    }
+  }
+  SmallVector<Value, 4> kept = {logits};
+  llvm::append_range(kept, all);
+  if (group.softmax)
+    kept.truncate(1); // its result has readers that are no linalg.generic of a group
+  for (linalg::GenericOp op : scores)
+    kept.push_back(op->getResult(0));
+  if (llvm::any_of(kept, [&](Value value) { return isReadOutside(value, group); })) {
+    reason = "its scores are read by another kernel";
+    return false;
+  }
+  reason.clear();
+  return true;
+}
+
+} // namespace tenon::compiler::dispatch

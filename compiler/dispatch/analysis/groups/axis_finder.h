@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Ties loops of different operations into axes: where one reads what another computes, and, but for products of an
+// attention, where two read the same element of one tensor.
+#pragma once
+
+#include "compiler/dispatch/analysis/groups/group.h"
+
+#include "llvm/ADT/SetVector.h"
+
+#include <string>
+
+namespace tenon::compiler::dispatch {
+
+class AxisFinder {
+public:
+  explicit AxisFinder(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+
+  /// Fills `group` and `softmaxes`. False: they are no group, and `reason` says why.
+  bool run(std::string &reason);
+
+  Group group;                                  // its operations and their axes, none of them reduced yet
+  llvm::SetVector<mlir::Operation *> softmaxes; // between operations of the group
+
+private:
+  unsigned axisOf(mlir::linalg::GenericOp op, unsigned loop) const { return axisOf_[firstLoop_.lookup(op) + loop]; }
+  /// False where two loops of one operation would be one axis.
+  bool join(unsigned a, unsigned b);
+  /// What an operation of the group computes is read where it is computed.
+  bool tieToProducer(mlir::linalg::GenericOp op, mlir::OpOperand &operand, std::string &reason);
+  /// Operations that read the same tensor read the same element of it, where nothing speaks against it: that x is in
+  /// registers when x - max is computed is why softmax is one kernel.
+  void tieReadersOfMemory();
+  /// Last products of one chain have the same columns: what is computed from each of their results runs over all axes
+  /// that are not reduced.
+  bool tieTwins(std::string &reason);
+
+  llvm::DenseMap<mlir::Operation *, unsigned> firstLoop_;
+  llvm::SmallVector<unsigned> axisOf_; // [loops of all operations]
+};
+
+} // namespace tenon::compiler::dispatch
