@@ -15,6 +15,7 @@
 #include "compiler/codegen/targets.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
@@ -32,9 +33,6 @@ namespace tenon::compiler::codegen {
 #include "compiler/codegen/Passes.h.inc"
 
 namespace {
-
-// Kernels for this target copy by tensor maps (contraction/tile_map.h).
-constexpr abi::TargetArch kMapTarget = {90, abi::ArchSuffix::A};
 
 /// One thread for each element of a result: what is left to kernels that no strategy takes.
 SmallVector<GridFactor> elementsGrid(const KernelFunction &kernel, const GroupShape &shape) {
@@ -85,7 +83,7 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
     FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
     if (failed(targets))
       return signalPassFailure();
-    auto takesMaps = [](const Target &target) { return target.arch == kMapTarget; };
+    auto takesMaps = [](const Target &target) { return target.arch == kHopper; };
     hasMapTarget_ = llvm::any_of(*targets, takesMaps);
     hasOnlyMapTargets_ = hasMapTarget_ && llvm::all_of(*targets, takesMaps);
     TileChooser tiles(&getContext(), *targets, print, found_ != nullptr);

@@ -2,6 +2,7 @@
 // tenon-align-products (Passes.td): operands of products and convolutions are copied where that is faster than to read
 // them as they lie (products/).
 #include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
@@ -67,21 +68,13 @@ void align(Convolution convolution) {
   bringChannelsLast(convolution);
 }
 
-bool isForHopperOnly(ModuleOp module) {
-  const SmallVector<hal::ExecutableTargetAttr> targets = targetsOf(module);
-  return !targets.empty() && llvm::all_of(targets, [](hal::ExecutableTargetAttr target) {
-    const FailureOr<abi::TargetArch> arch = targetArchOf(target);
-    return succeeded(arch) && *arch == abi::TargetArch{90, abi::ArchSuffix::A};
-  });
-}
-
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
   using AlignProductsBase::AlignProductsBase;
 
   void runOnOperation() override {
     if (tf32)
       getOperation()->setAttr(kTf32Attr, UnitAttr::get(&getContext()));
-    if (isForHopperOnly(getOperation()))
+    if (isForOnly(getOperation(), kHopper))
       getOperation()->setAttr(kHopperOnlyAttr, UnitAttr::get(&getContext()));
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {

@@ -3,12 +3,13 @@
 // the road of a call from inputs to outputs.
 //
 // A function is data (abi/format/schemas/program.fbs): a register program for shapes and scalars, checks, buffers,
-// commands and results. Nothing is compiled here. The first call with given shapes and scalars makes a plan
-// (call_plan.h) and readies it for the stream (call_instance.h); calls like it then bind their buffers and launch, and
-// allocate nothing.
+// commands and results. Nothing is compiled here. The first call with given shapes, and with given scalars where they
+// decide sizes or grids, makes a plan (plan/call_plan.h) and readies it for the stream (call_instance.h); calls like it
+// then bind their buffers and launch, and allocate nothing.
 //
-// A function that branches, reads values back or uses globals is a list of blocks, each of which is called like a
-// function (block_call.h). Globals are the state of this object: one program that is loaded twice has them twice.
+// A function that branches, reads values back or uses globals is a list of blocks. Where shapes and scalars decide
+// which of them run, a call has one plan of them all (plan/unrolled_plan.h); else each is called like a function
+// (block_call.h). Globals are the state of this object: one program that is loaded twice has them twice.
 //
 // Calls may come from several threads, and on several streams; several programs and devices live side by side. Calls of
 // functions that use globals run one at a time.
@@ -119,7 +120,7 @@ private:
     std::vector<std::shared_ptr<PlannedCall>> plans;
     CallKey::IgnoredScalars ignored = {}; // scalars that only kernels see: of each call, and none of the plan
     bool ignoresAny = false;
-    bool isDecidedByHost = false; // a function with blocks whose plans may be those of unrolled_plan.h
+    bool isDecidedByHost = false; // a function with blocks whose plans may be those of plan/unrolled_plan.h
     // Calls that came once, or more often: a plan of all blocks pays from the second on, unless it is too long.
     struct Seen {
       uint64_t hash;

@@ -169,6 +169,14 @@ SmallVector<hal::ExecutableTargetAttr> targetsOf(ModuleOp module, ArrayRef<hal::
   return targets.takeVector();
 }
 
+bool isForOnly(ModuleOp module, abi::TargetArch arch) {
+  const SmallVector<hal::ExecutableTargetAttr> targets = targetsOf(module);
+  return !targets.empty() && llvm::all_of(targets, [&](hal::ExecutableTargetAttr target) {
+    const FailureOr<abi::TargetArch> found = targetArchOf(target);
+    return succeeded(found) && *found == arch;
+  });
+}
+
 abi::Export exportOf(hal::ExecutableExportOp op) {
   abi::Export result;
   result.name = op.getSymName().str();

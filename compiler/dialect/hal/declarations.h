@@ -59,6 +59,9 @@ hal::ExecutableTargetAttr cudaTarget(mlir::MLIRContext *context, abi::TargetArch
 llvm::SmallVector<hal::ExecutableTargetAttr> targetsOf(mlir::ModuleOp module,
                                                        llvm::ArrayRef<hal::ExecutableTargetAttr> fallback = {});
 
+/// Whether the module is compiled for `arch` and for no other target.
+bool isForOnly(mlir::ModuleOp module, abi::TargetArch arch);
+
 /// An export with layout, launch attributes and place. Ordinal and workgroup_size are present after normalization.
 abi::Export exportOf(hal::ExecutableExportOp op);
 

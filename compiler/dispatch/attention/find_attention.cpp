@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-find-attention (Passes.td): attention in any of its usual forms becomes one form.
 #include "compiler/dialect/hal/declarations.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/build.h"
@@ -32,22 +33,13 @@ struct FindAttention : impl::FindAttentionBase<FindAttention> {
   using FindAttentionBase::FindAttentionBase;
 
   void runOnOperation() override {
-    isForHopper_ = isForHopperAlone(getOperation());
+    isForHopper_ = isForOnly(getOperation(), kHopper);
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function.isExternal() && hasExponential(function))
         findIn(function);
   }
 
 private:
-  /// Kernels of twins (twins.h) are fast there, and need more memory than others have.
-  static bool isForHopperAlone(ModuleOp module) {
-    const SmallVector<hal::ExecutableTargetAttr> targets = targetsOf(module);
-    return !targets.empty() && llvm::all_of(targets, [](hal::ExecutableTargetAttr target) {
-      const FailureOr<abi::TargetArch> arch = targetArchOf(target);
-      return succeeded(arch) && *arch == abi::TargetArch{90, abi::ArchSuffix::A};
-    });
-  }
-
   static bool hasExponential(func::FuncOp function) {
     return function
         .walk([](Operation *op) {
@@ -142,7 +134,7 @@ private:
       eraseDeadOperations(function);
   }
 
-  bool isForHopper_ = false;
+  bool isForHopper_ = false; // alone: kernels of twins (twins.h) need more memory than other targets have
 
   static void printRemarks(func::FuncOp function) {
     for (Block &block : function.getBody())

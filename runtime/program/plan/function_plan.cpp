@@ -13,7 +13,6 @@ namespace tenon::runtime {
 
 namespace {
 
-
 class Planner {
 public:
   Planner(const abi::fb::Function &function, std::span<const Value> inputs, const PlanSources &sources,
@@ -245,7 +244,6 @@ Status Planner::placeTransients() {
   }
   return okStatus();
 }
-
 
 } // namespace
 

@@ -6,6 +6,7 @@
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 using namespace mlir;
@@ -43,7 +44,7 @@ std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shap
 enum class Multiplier : unsigned { Scalar, TensorCore, Warpgroup };
 
 Multiplier multiplierOf(const abi::TargetArch &target) {
-  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+  if (target == kHopper)
     return Multiplier::Warpgroup;
   return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
 }

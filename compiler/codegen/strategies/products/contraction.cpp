@@ -8,6 +8,7 @@
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/contraction_tiles.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 using namespace mlir;
@@ -279,7 +280,7 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
 }
 
 unsigned Contraction::variantFor(const abi::TargetArch &target) const {
-  if (target == abi::TargetArch{90, abi::ArchSuffix::A})
+  if (target == kHopper)
     return 4;
   return target.number >= 90 ? 3 : target.number >= 80 ? 2 : target.number >= 75 ? 1 : 0;
 }

@@ -5,6 +5,7 @@
 #include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -120,7 +121,7 @@ Multiplier multiplierOf(const abi::TargetArch &target, const Product &product) {
   Type element = product.warpElement();
   if (!element || !hasTensorCoresFor(product, target))
     return Multiplier::Scalar;
-  return target == abi::TargetArch{90, abi::ArchSuffix::A} ? Multiplier::Warpgroup : Multiplier::TensorCore;
+  return target == kHopper ? Multiplier::Warpgroup : Multiplier::TensorCore;
 }
 
 std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, int64_t side, int64_t columns) {
