@@ -8,6 +8,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from cases import KNOWN  # noqa: E402
 from mlir_text import Function, Tensor, literal  # noqa: E402
 
 EPSILON = 1e-5
@@ -304,8 +305,7 @@ def rope(f, kind, shape):
     """Rotary embedding of [batch, heads, positions, width], halves rotated: cos and sin are [positions, width / 2]."""
     batch, heads, positions, size = shape
     half = size // 2
-    # The width stays known in the dynamic form: it is a constant of the model.
-    x = f.argument(kind, *shape, dynamic=[f.dynamic] * 3 + [False])
+    x = f.argument(kind, *shape, dynamic=[f.dynamic and axis not in KNOWN["rope"] for axis in range(4)])
     cos, sin = (f.argument("f32", positions, half, dynamic=[f.dynamic, False]) for _ in range(2))
     sizes = list(x.shape[:3]) + [half]
     a, b = f.slice(x, [0, 0, 0, 0], sizes), f.slice(x, [0, 0, 0, half], sizes)

@@ -97,6 +97,8 @@ def topk_cases(sizes):
                     shape = shape_of(n)
                     random = generator("topk", kind, layout, n, k)
                     x = with_ties(random, kind, shape) if k != 5 else elements.draw(random, kind, shape)
+                    if k == 50 and n in LONG:  # the best come last: a bound from the first of the line keeps all of them
+                        x = -np.sort(-x, axis)
                     ends = [k if i == axis else size for i, size in enumerate(shape)]
                     greatest = kind == "i1" or k != 50
                     fill = low if greatest else -low - (not is_float(kind))

@@ -26,10 +26,17 @@ private:
   using Tile = SmallVector<SmallVector<Value>>; // [chunks][width]
 
   bool isBlock() const { return lanes_ > kWarp; }
+  void findOrigin();
   Value position(Value tile, unsigned chunk) {
     return k_.add(tile, k_.mul(k_.add(k_.number(int64_t(chunk) * lanes_), lane_), k_.number(width_)));
   }
-  Value isWhole(Value tile);
+  /// Of positions, which count from the origin: the element there, and whether `count` from there on are of the part.
+  Value element(Value position) { return k_.add(origin_, position); }
+  Value exists(Value position, int64_t count = 1);
+  uint32_t vectorBytes(const KernelTensor &tensor) const {
+    return width_ * uint32_t(dispatch::elementBytes(tensor.element));
+  }
+  Value isAligned(const KernelTensor &tensor);
   Tile load(Value tile);
   void store(Value tile, const Tile &values);
   Value pointer(const KernelTensor &tensor, Value element) {
@@ -56,7 +63,9 @@ private:
   uint32_t warps_;
   int64_t tile_;
   Lines lines_;
-  Value row_, part_, lane_, warpLane_, warp_, first_, begin_, end_, totals_;
+  Value row_, part_, lane_, warpLane_, warp_, totals_;
+  Value begin_, size_; // of the part in its row
+  Value origin_, skipped_, inputIsAligned_, resultIsAligned_;
 };
 
 void RowScanner::run() {
@@ -74,13 +83,13 @@ void RowScanner::run() {
   if (isBlock())
     totals_ = k_.shared(storedType(sum_.type), uint64_t(warps_) * chunks_ * 2);
   k_.when(k_.less(row_, lines_.count), [&] {
-    first_ = k_.mul(row_, lines_.length);
     // Parts are whole tiles.
     Value tile = k_.number(tile_);
     Value tiles = k_.div(k_.add(lines_.length, k_.number(tile_ - 1)), tile);
     Value piece = k_.mul(k_.div(k_.add(tiles, k_.number(parts_ - 1)), k_.number(parts_)), tile);
     begin_ = parts_ == 1 ? k_.number(0) : k_.min(k_.mul(piece, part_), lines_.length);
-    end_ = parts_ == 1 ? lines_.length : k_.min(k_.add(begin_, piece), lines_.length);
+    size_ = parts_ == 1 ? lines_.length : k_.sub(k_.min(k_.add(begin_, piece), lines_.length), begin_);
+    findOrigin();
     if (pass_ == 1)
       combinePart();
     else
@@ -88,57 +97,79 @@ void RowScanner::run() {
   });
 }
 
-/// Every element of the tile exists, and vectors of it are aligned in every tensor.
-Value RowScanner::isWhole(Value tile) {
-  Value last = k_.add(tile, k_.number(tile_));
-  Value whole = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ule, last, end_);
-  auto align = [&](const KernelTensor &tensor) {
-    Value address = LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), pointer(tensor, k_.add(first_, tile)));
-    const int64_t bytes = int64_t(width_) * dispatch::elementBytes(tensor.element);
-    whole = k_.both(whole, k_.equal(k_.rem(address, k_.number(bytes)), k_.number(0)));
-  };
-  align(along_.inputs[0]);
-  if (along_.outputs[0].isStored && pass_ != 1)
-    align(along_.outputs[0].tensor);
-  return whole;
+/// Vectors are counted from the one in which the part begins: what it holds before that is skipped. Not where that
+/// would take one tile more, as of a row of exactly one.
+void RowScanner::findOrigin() {
+  const KernelTensor &input = along_.inputs[0];
+  Value first = k_.add(k_.mul(row_, lines_.length), begin_), width = k_.number(width_), tile = k_.number(tile_);
+  Value address = LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), pointer(input, first));
+  Value before = k_.rem(k_.div(address, k_.number(dispatch::elementBytes(input.element))), width);
+  auto tiles = [&](Value size) { return k_.div(k_.add(size, k_.number(tile_ - 1)), tile); };
+  Value isMore = k_.less(tiles(size_), tiles(k_.add(size_, before)));
+  skipped_ = k_.select(isMore, k_.number(0), before);
+  origin_ = k_.sub(first, skipped_);
+  inputIsAligned_ = isAligned(input);
+  if (along_.outputs[0].isStored)
+    resultIsAligned_ = isAligned(along_.outputs[0].tensor);
+}
+
+Value RowScanner::isAligned(const KernelTensor &tensor) {
+  Value address = LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), pointer(tensor, origin_));
+  return k_.equal(k_.rem(address, k_.number(vectorBytes(tensor))), k_.number(0));
+}
+
+Value RowScanner::exists(Value position, int64_t count) {
+  Value from = k_.sub(position, skipped_); // of what is skipped a large number
+  Value isThere = k_.less(from, size_);
+  if (count == 1)
+    return isThere;
+  Value last = k_.sub(k_.add(from, k_.number(count)), k_.number(1));
+  return k_.both(isThere, k_.less(last, size_));
 }
 
 RowScanner::Tile RowScanner::load(Value tile) {
   const KernelTensor &input = along_.inputs[0];
   Type memory = memoryType(input.element);
-  SmallVector<Type> types(size_t(chunks_) * width_, sum_.type);
+  auto vector = [&](unsigned chunk) {
+    SmallVector<Value> values;
+    Value from = pointer(input, element(position(tile, chunk)));
+    Value all = k_.load(VectorType::get(width_, memory), from, vectorBytes(input));
+    for (unsigned i = 0; i < width_; ++i) {
+      Value one = LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(i));
+      if (memory != input.element)
+        one = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, one,
+                                    arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI8IntegerAttr(0)));
+      values.push_back(widen(k_, sum_, one));
+    }
+    return values;
+  };
+  auto ones = [&](unsigned chunk) {
+    SmallVector<Value> values;
+    for (unsigned i = 0; i < width_; ++i) {
+      Value at = k_.add(position(tile, chunk), k_.number(i));
+      values.push_back(k_.choose(
+                             exists(at), sum_.type,
+                             [&] { return SmallVector<Value>{widen(k_, sum_, w_.load(input, element(at)))}; },
+                             [&] { return SmallVector<Value>{neutral(k_, sum_)}; })
+                           .front());
+    }
+    return values;
+  };
+  const SmallVector<Type> chunkTypes(width_, sum_.type), tileTypes(size_t(chunks_) * width_, sum_.type);
+  auto each = [&](llvm::function_ref<SmallVector<Value>(unsigned)> read) {
+    SmallVector<Value> values;
+    for (unsigned chunk = 0; chunk < chunks_; ++chunk)
+      llvm::append_range(values, read(chunk));
+    return values;
+  };
   SmallVector<Value> flat = k_.choose(
-      isWhole(tile), types,
+      k_.both(inputIsAligned_, exists(tile, tile_)), tileTypes, [&] { return each(vector); },
       [&] {
-        SmallVector<Value> values;
-        for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
-          Value from = pointer(input, k_.add(first_, position(tile, chunk)));
-          Value all = k_.load(VectorType::get(width_, memory), from, width_ * dispatch::elementBytes(input.element));
-          for (unsigned i = 0; i < width_; ++i) {
-            Value one = LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(i));
-            if (memory != input.element)
-              one = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, one,
-                                          arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI8IntegerAttr(0)));
-            values.push_back(widen(k_, sum_, one));
-          }
-        }
-        return values;
-      },
-      [&] {
-        SmallVector<Value> values;
-        for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
-          Value from = position(tile, chunk);
-          for (unsigned i = 0; i < width_; ++i) {
-            Value at = k_.add(from, k_.number(i));
-            values.push_back(
-                k_.choose(
-                      k_.less(at, end_), sum_.type,
-                      [&] { return SmallVector<Value>{widen(k_, sum_, w_.load(input, k_.add(first_, at)))}; },
-                      [&] { return SmallVector<Value>{neutral(k_, sum_)}; })
-                    .front());
-          }
-        }
-        return values;
+        return each([&](unsigned chunk) {
+          return k_.choose(
+              k_.both(inputIsAligned_, exists(position(tile, chunk), width_)), chunkTypes,
+              [&] { return vector(chunk); }, [&] { return ones(chunk); });
+        });
       });
   Tile result;
   for (unsigned chunk = 0; chunk < chunks_; ++chunk)
@@ -148,36 +179,44 @@ RowScanner::Tile RowScanner::load(Value tile) {
 
 /// `values` are accumulators.
 void RowScanner::store(Value tile, const Tile &values) {
-  const KernelAlongOutput &output = along_.outputs[0];
-  Type memory = memoryType(output.tensor.element);
-  if (output.isStored)
+  const KernelTensor &result = along_.outputs[0].tensor;
+  Type memory = memoryType(result.element);
+  auto vector = [&](unsigned chunk) {
+    Value all = LLVM::UndefOp::create(k_.b, k_.loc, VectorType::get(width_, memory));
+    for (unsigned i = 0; i < width_; ++i) {
+      Value one = narrow(k_, sum_, values[chunk][i]);
+      if (memory != result.element)
+        one = arith::ExtUIOp::create(k_.b, k_.loc, memory, one);
+      all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, one, k_.number(i));
+    }
+    k_.store(all, pointer(result, element(position(tile, chunk))), vectorBytes(result));
+  };
+  auto ones = [&](unsigned chunk) {
+    for (unsigned i = 0; i < width_; ++i) {
+      Value at = k_.add(position(tile, chunk), k_.number(i));
+      k_.when(exists(at), [&] { w_.store(result, element(at), narrow(k_, sum_, values[chunk][i])); });
+    }
+  };
+  auto each = [&](llvm::function_ref<void(unsigned)> write) {
+    for (unsigned chunk = 0; chunk < chunks_; ++chunk)
+      write(chunk);
+  };
+  if (along_.outputs[0].isStored)
     k_.branch(
-        isWhole(tile),
+        k_.both(resultIsAligned_, exists(tile, tile_)), [&] { each(vector); },
         [&] {
-          for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
-            Value all = LLVM::UndefOp::create(k_.b, k_.loc, VectorType::get(width_, memory));
-            for (unsigned i = 0; i < width_; ++i) {
-              Value one = narrow(k_, sum_, values[chunk][i]);
-              if (memory != output.tensor.element)
-                one = arith::ExtUIOp::create(k_.b, k_.loc, memory, one);
-              all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, one, k_.number(i));
-            }
-            k_.store(all, pointer(output.tensor, k_.add(first_, position(tile, chunk))),
-                     width_ * dispatch::elementBytes(output.tensor.element));
-          }
-        },
-        [&] {
-          for (unsigned chunk = 0; chunk < chunks_; ++chunk)
-            for (unsigned i = 0; i < width_; ++i) {
-              Value at = k_.add(position(tile, chunk), k_.number(i));
-              k_.when(k_.less(at, end_),
-                      [&] { w_.store(output.tensor, k_.add(first_, at), narrow(k_, sum_, values[chunk][i])); });
-            }
+          each([&](unsigned chunk) {
+            k_.branch(
+                k_.both(resultIsAligned_, exists(position(tile, chunk), width_)), [&] { vector(chunk); },
+                [&] { ones(chunk); });
+          });
         });
   if (!along_.outputs[1].isStored)
     return;
-  Value last = k_.sub(lines_.length, k_.number(1));
-  Value endsHere = k_.both(k_.less(last, k_.add(tile, k_.number(tile_))), k_.equal(end_, lines_.length));
+  // Where the row's last element is, if it is one of the part.
+  Value last = k_.sub(k_.add(skipped_, size_), k_.number(1));
+  Value isLastPart = k_.equal(k_.add(begin_, size_), lines_.length);
+  Value endsHere = k_.both(k_.less(last, k_.add(tile, k_.number(tile_))), isLastPart);
   k_.when(endsHere, [&] {
     for (unsigned chunk = 0; chunk < chunks_; ++chunk)
       for (unsigned i = 0; i < width_; ++i)
@@ -216,7 +255,7 @@ Value RowScanner::scanTile(Value tile, Value carry) {
     // Two sets of places, in turn: a tile's are read while the next one's are written.
     const uint32_t places = warps_ * chunks_;
     Type stored = storedType(sum_.type);
-    Value turn = k_.rem(k_.div(k_.sub(tile, begin_), k_.number(tile_)), k_.number(2));
+    Value turn = k_.rem(k_.div(tile, k_.number(tile_)), k_.number(2));
     Value base = k_.mul(turn, k_.number(places));
     k_.when(k_.equal(warpLane_, k_.number(kWarp - 1)), [&] {
       for (unsigned chunk = 0; chunk < chunks_; ++chunk)
@@ -260,18 +299,20 @@ Value RowScanner::carriedIn() {
 }
 
 void RowScanner::combinePart() {
-  Value mine = k_.loop(begin_, end_, k_.number(tile_), neutral(k_, sum_), [&](Value tile, ValueRange now) {
-                   SmallVector<Value> values;
-                   for (const SmallVector<Value> &chunk : load(tile))
-                     llvm::append_range(values, chunk);
-                   return SmallVector<Value>{combine(k_, sum_, now[0], combineAll(k_, sum_, values))};
-                 }).front();
+  Value mine = k_.loop(k_.number(0), k_.add(skipped_, size_), k_.number(tile_), neutral(k_, sum_),
+                       [&](Value tile, ValueRange now) {
+                         SmallVector<Value> values;
+                         for (const SmallVector<Value> &chunk : load(tile))
+                           llvm::append_range(values, chunk);
+                         return SmallVector<Value>{combine(k_, sum_, now[0], combineAll(k_, sum_, values))};
+                       })
+                   .front();
   Value all = combineLanes(k_, {sum_}, {mine}, lanes_).front();
   k_.when(k_.equal(lane_, k_.number(0)), [&] { storeShared(k_, all, scratch(part_)); });
 }
 
 void RowScanner::scan() {
-  k_.loop(begin_, end_, k_.number(tile_), carriedIn(),
+  k_.loop(k_.number(0), k_.add(skipped_, size_), k_.number(tile_), carriedIn(),
           [&](Value tile, ValueRange now) { return SmallVector<Value>{scanTile(tile, now[0])}; });
   if (!along_.outputs[1].isStored)
     return;

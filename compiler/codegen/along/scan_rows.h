@@ -6,6 +6,10 @@
 //
 // so that neighbours load what is adjacent. Within a thread values are scanned one after the other, ends of vectors
 // over the lanes of a warp, ends of warps and chunks once more; what is known then is combined back into each.
+//
+// Vectors are those of memory, so that lines of odd length are read by vectors too: the first tile of a line begins
+// with what its first vector holds of the line before, which is skipped, and only the vectors at a line's ends go one
+// element at a time.
 #pragma once
 
 #include "compiler/codegen/along/lines/along.h"

@@ -71,10 +71,11 @@ SmallVector<Value> BlockRanks::of(ArrayRef<Value> digits) {
     k_.store(none, k_.at(counts_, i32, k_.add(thread, k_.number(int64_t(i) * k_.threads))), 4);
   k_.barrier();
 
-  // How many of the same digit the warp has before: in earlier items, in lower lanes of this one.
+  // How many of the same digit the warp has before: in earlier items, in lower lanes of this one. The number and the
+  // digit share a register, since a thread keeps those of all its items.
   Value lane = arith::TruncIOp::create(k_.b, k_.loc, i32, lane_);
   Value lower = k_.sub(arith::ShLIOp::create(k_.b, k_.loc, word(1), lane), word(1));
-  SmallVector<Value> before, at;
+  SmallVector<Value> earlier;
   for (Value digit : digits) {
     Value alike = word(-1);
     for (unsigned bit = 0; bit < 8; ++bit) {
@@ -83,44 +84,44 @@ SmallVector<Value> BlockRanks::of(ArrayRef<Value> digits) {
       alike = k_.both(alike, k_.select(isSet, votes, k_.exclusiveOr(votes, word(-1))));
     }
     Value below = math::CtPopOp::create(k_.b, k_.loc, k_.both(alike, lower));
-    at.push_back(countAt(warp_, position(digit)));
-    Value counted = k_.load(i32, at.back(), 4);
+    Value at = countAt(warp_, position(digit)), counted = k_.load(i32, at, 4);
     k_.syncWarp();
     k_.when(k_.equal(below, none),
-            [&] { k_.store(k_.add(counted, math::CtPopOp::create(k_.b, k_.loc, alike)), at.back(), 4); });
+            [&] { k_.store(k_.add(counted, math::CtPopOp::create(k_.b, k_.loc, alike)), at, 4); });
     k_.syncWarp();
-    before.push_back(k_.add(counted, below));
+    Value before = k_.mul(k_.add(counted, below), word(RadixKey::kDigits));
+    earlier.push_back(k_.opaque(k_.add(before, digit)));
   }
   k_.barrier();
 
-  // Counts become what earlier warps have of the digit; a thread has some digits side by side.
+  // Counts become the places of the digit's first item in each warp; a thread has some digits side by side.
   Value first = k_.mul(thread, k_.number(perThread));
-  SmallVector<Value> totals;
+  auto countOf = [&](uint32_t warp, uint32_t i) { return countAt(k_.number(warp), k_.add(first, k_.number(i))); };
+  SmallVector<Value> found;
   Value own = none;
-  for (uint32_t i = 0; i < perThread; ++i) {
-    Value running = none;
+  for (uint32_t i = 0; i < perThread; ++i)
     for (uint32_t warp = 0; warp < warps; ++warp) {
-      Value count = countAt(k_.number(warp), k_.add(first, k_.number(i)));
-      Value found = k_.load(i32, count, 4);
-      k_.store(running, count, 4);
-      running = k_.add(running, found);
+      found.push_back(k_.load(i32, countOf(warp, i), 4));
+      own = k_.add(own, found.back());
     }
-    totals.push_back(running);
-    own = k_.add(own, running);
-  }
   const BlockSum sum = BlockSum::of(k_, own, sums_);
-  Value running = sum.before;
+  Value place = sum.before;
   for (uint32_t i = 0; i < perThread; ++i) {
-    k_.store(running, k_.at(starts_, i32, k_.add(first, k_.number(i))), 4);
-    running = k_.add(running, totals[i]);
+    k_.store(place, k_.at(starts_, i32, k_.add(first, k_.number(i))), 4);
+    for (uint32_t warp = 0; warp < warps; ++warp) {
+      k_.store(place, countOf(warp, i), 4);
+      place = k_.add(place, found[i * warps + warp]);
+    }
   }
   k_.when(k_.equal(thread, k_.number(0)),
           [&] { k_.store(sum.all, k_.at(starts_, i32, k_.number(RadixKey::kDigits)), 4); });
   k_.barrier();
 
   SmallVector<Value> places;
-  for (auto [digit, count, earlier] : llvm::zip_equal(digits, at, before))
-    places.push_back(k_.add(start(position(digit)), position(k_.add(k_.load(i32, count, 4), earlier))));
+  for (Value item : earlier) {
+    Value digit = k_.rem(item, word(RadixKey::kDigits)), before = k_.div(item, word(RadixKey::kDigits));
+    places.push_back(position(k_.add(k_.load(i32, countAt(warp_, position(digit)), 4), before)));
+  }
   return places;
 }
 

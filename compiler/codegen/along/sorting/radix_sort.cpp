@@ -26,6 +26,8 @@ constexpr int64_t kFewItemsPerThread = 8;
 // So many chunks keep a large device busy.
 constexpr int64_t kManyChunks = 1024;
 constexpr int64_t kMostTiles = 8;
+// A thread that moves items has no more registers than let so many blocks run at once.
+constexpr uint32_t kResidentBlocks = 3;
 // A thread adds up that many chunks' counts by itself.
 constexpr int64_t kFewChunks = 64;
 
@@ -288,6 +290,7 @@ void RadixWriter::addByDigit() {
 }
 
 void RadixWriter::move() {
+  k_.wantResident(kResidentBlocks);
   const int64_t tileSize = int64_t(items_) * kThreads;
   enterChunk();
   Value thread = k_.thread(), tile = k_.number(tileSize);
@@ -296,30 +299,46 @@ void RadixWriter::move() {
   Value cargoes = cargo_.type ? k_.shared(storedType(cargo_.type), uint64_t(tileSize)) : Value();
   auto keyAt = [&](Value place) { return k_.at(keys, storedType(key_.type()), place); };
   auto cargoAt = [&](Value place) { return k_.at(cargoes, storedType(cargo_.type), place); };
-  // Where the next item with a digit goes: behind smaller digits of the line, earlier chunks, earlier tiles.
-  Value next = k_.shared(position_, RadixKey::kDigits), sums = k_.shared(position_, kThreads / 32);
-  auto nextAt = [&](Value digit) { return k_.at(next, position_, digit); };
+  // How far the items of a digit go: from their place in the tile to that in the line.
+  Value distances = k_.shared(position_, RadixKey::kDigits), sums = k_.shared(position_, kThreads / 32);
+  auto distanceAt = [&](Value digit) { return k_.at(distances, position_, digit); };
+  // A thread has a digit, and knows where the next item with it goes: behind smaller digits of the line, earlier
+  // chunks, earlier tiles.
   const BlockSum smaller = BlockSum::of(k_, k_.load(position_, sumOf(thread), positionBytes()), sums);
-  k_.store(k_.add(smaller.before, k_.load(position_, countOf(thread, chunk_), positionBytes())), nextAt(thread),
-           positionBytes());
+  Value begin = k_.add(smaller.before, k_.load(position_, countOf(thread, chunk_), positionBytes()));
   Value last = k_.sub(end_, k_.number(1));
-  k_.loop(begin_, end_, tile, {}, [&](Value first, ValueRange) {
-    SmallVector<Item> items;
-    SmallVector<Value> digits;
-    for (unsigned i = 0; i < items_; ++i) {
-      Value place = k_.add(first, ranks.number(i)), from = k_.min(place, last);
-      // What is none comes behind all others, and last among its equals.
-      items.push_back({k_.select(k_.less(place, end_), readKey(from), key_.last(k_)), readCargo(from)});
+  k_.loop(begin_, end_, tile, begin, [&](Value first, ValueRange next) {
+    Value count = k_.sub(end_, first), isWhole = k_.less(k_.number(tileSize - 1), count);
+    // Of each item of the thread; in a tile that is not whole some are none, and what is read for them is the last.
+    auto readAll = [&](Type type, Value first, llvm::function_ref<Value(Value)> read, Value none) {
+      auto all = [&](bool mayEnd) {
+        SmallVector<Value> values;
+        for (unsigned i = 0; i < items_; ++i) {
+          Value place = k_.add(first, ranks.number(i)), value = read(mayEnd ? k_.min(place, last) : place);
+          values.push_back(mayEnd && none ? k_.select(k_.less(place, end_), value, none) : value);
+        }
+        return values;
+      };
+      return k_.choose(isWhole, SmallVector<Type>(items_, type), [&] { return all(false); }, [&] { return all(true); });
+    };
+    // What is none comes behind all others, and last among its equals.
+    const SmallVector<Value> items =
+        readAll(key_.type(), first, [&](Value place) { return readKey(place); }, key_.last(k_));
+    const SmallVector<Value> digits =
+        llvm::map_to_vector(items, [&](Value key) { return key_.digit(k_, key, k_.number(pass_)); });
+    const SmallVector<Value> places = ranks.of(digits);
+    for (auto [place, key] : llvm::zip_equal(places, items))
+      storeShared(k_, key, keyAt(place));
+    // Cargo is read only now, so that neither it nor its addresses take registers before.
+    if (cargo_.type) {
+      const SmallVector<Value> cargoes =
+          readAll(cargo_.type, k_.opaque(first), [&](Value place) { return readCargo(place); }, {});
+      for (auto [place, cargo] : llvm::zip_equal(places, cargoes))
+        storeShared(k_, cargo, cargoAt(place));
     }
-    for (const Item &item : items)
-      digits.push_back(key_.digit(k_, item.key, k_.number(pass_)));
-    for (auto [place, item] : llvm::zip_equal(ranks.of(digits), items)) {
-      storeShared(k_, item.key, keyAt(place));
-      if (cargo_.type)
-        storeShared(k_, item.cargo, cargoAt(place));
-    }
+    Value start = ranks.start(thread);
+    k_.store(k_.sub(next[0], toPosition(start)), distanceAt(thread), positionBytes());
     k_.barrier();
-    Value count = k_.sub(end_, first);
     for (unsigned i = 0; i < items_; ++i) {
       Value place = k_.add(thread, k_.number(int64_t(i) * kThreads));
       k_.when(k_.less(place, count), [&] {
@@ -327,8 +346,8 @@ void RadixWriter::move() {
                   cargo_.type ? loadShared(k_, cargo_.type, cargoAt(place)) : Value()};
         Value digit =
             arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), key_.digit(k_, item.key, k_.number(pass_)));
-        Value base = toNumber(k_.load(position_, nextAt(digit), positionBytes()));
-        Value target = k_.add(base, k_.sub(place, ranks.start(digit)));
+        Value distance = k_.load(position_, distanceAt(digit), positionBytes());
+        Value target = toNumber(k_.add(toPosition(place), distance));
         if (isLast())
           return give(target, item);
         storeShared(k_, item.key, inSet(pass_ % 2, 0, target));
@@ -336,11 +355,8 @@ void RadixWriter::move() {
           storeShared(k_, item.cargo, inSet(pass_ % 2, 1, target));
       });
     }
-    k_.barrier();
-    Value moved = k_.sub(ranks.start(k_.add(thread, k_.number(1))), ranks.start(thread));
-    k_.store(k_.add(k_.load(position_, nextAt(thread), positionBytes()), toPosition(moved)), nextAt(thread),
-             positionBytes());
-    return SmallVector<Value>();
+    Value moved = k_.sub(ranks.start(k_.add(thread, k_.number(1))), start);
+    return SmallVector<Value>{k_.add(next[0], toPosition(moved))};
   });
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// iree_linalg_ext.topk. A block for each line reads it once. In shared memory it keeps the best k so far, in order, and
-// behind them what has overtaken the last of these since; when there is no room for more, all is sorted, and the first
-// k stay. Of random elements few come so far. Few long lines are cut in parts: each leaves its best k, of which a
-// second kernel takes the best. A k that is unknown or too large for that is kept in the result by one thread, in
-// order.
+// iree_linalg_ext.topk. A block for each line reads it and keeps the best k in shared memory (topk_block.h). Few long
+// lines are cut in parts: each leaves its best k, of which a second kernel takes the best. A k that is unknown or too
+// large for that is kept in the result by one thread, in order.
 #pragma once
 
 #include "compiler/codegen/along/lines/along.h"
