@@ -4,7 +4,7 @@ import math
 
 import torch
 
-KINDS = {"f16": torch.float16, "bf16": torch.bfloat16}
+KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f8E4M3FN": torch.float8_e4m3fn}
 EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
 
@@ -29,6 +29,6 @@ def error_of(case, found, inputs):
             scores = scores.masked_fill(key > row, -math.inf)
         weights = torch.softmax(scores, -1)
         exact = weights @ v
-        bound = EPS[case.kind] * (1.5 * exact.abs() + 0.75 * (weights @ v.abs())) + 1e-6
+        bound = EPS[case.wide()] * (1.5 * exact.abs() + 0.75 * (weights @ v.abs())) + 1e-6
         worst = max(worst, ((found[batch, group, member].double() - exact).abs() / bound).nan_to_num(float("inf")).max().item())
     return worst

@@ -58,7 +58,9 @@ def flexible(case):
 
 def racers_of(case, runtime, folder, inputs, peers):
     """A name, and what makes the participant."""
-    yield "tenon", lambda: Tenon("tenon", runtime, os.path.join(folder, case.name() + ".tenon"), [inputs], [])
+    own = [x.view(torch.int8) if x.element_size() == 1 else x for x in inputs]
+    inputs = [x.to(KINDS[case.wide()]) for x in inputs]  # peers multiply no f8: they are given the same numbers
+    yield "tenon", lambda: Tenon("tenon", runtime, os.path.join(folder, case.name() + ".tenon"), [own], [])
     if case.mask in ("", "causal"):
         for name, which in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)):
             if name in peers:

@@ -27,6 +27,10 @@ class Attention:
         keys = f"x{self.keys}" if self.keys else ""
         return f"{self.kind}_{self.batch}x{self.heads}{shared}_{self.length}{keys}_d{self.depth}" + (f"_{self.mask}" if self.mask else "")
 
+    def wide(self):
+        """The type of what products of f8 are rounded to; else that of the operands."""
+        return "bf16" if self.kind.startswith("f8") else self.kind
+
     def key_count(self):
         return self.keys or self.length
 
@@ -63,6 +67,8 @@ SETS["hard"] = SETS["goals"][:4] + [
 SETS["d64"] = SETS["goals"][2:4] + [Attention("bf16", 1, 32, 16384, 64), Attention("bf16", 1, 32, 16384, 64, "causal"), Attention("bf16", 16, 32, 1024, 64),
                                     Attention("bf16", 16, 32, 1024, 64, "causal"), Attention("bf16", 4, 32, 4000, 64), Attention("f16", 4, 32, 4096, 64, "causal"),
                                     Attention("bf16", 1, 64, 6144, 64, "causal", shared=8)]
+# f8 beside bf16: bytes at the boundary.
+SETS["f8"] = [Attention(kind, 4, 16, 4096, depth, mask) for depth in (128, 64) for mask in ("", "causal") for kind in ("f8E4M3FN", "bf16")]
 SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
 
 
@@ -71,8 +77,15 @@ def product(f, kind, size, a, b, of_a, of_b, out):
     order = out + "".join(sorted(set(of_a + of_b) - set(out)))
     start = f.fill("f32", [size[c] for c in out], 0.0)
 
+    def widened(value, stored):
+        if stored != "i8":
+            return f.convert(value, stored, "f32")
+        narrow = f.fresh()
+        f.line(f"{narrow} = arith.bitcast {value} : i8 to {kind}")
+        return f.op("arith.extf", kind, narrow, to="f32")
+
     def body(x, y, total):
-        wide = [f.convert(value, kind, "f32") for value in (x, y)]
+        wide = [widened(value, tensor.kind) for value, tensor in ((x, a), (y, b))]
         return f.op("arith.addf", "f32", total, f.op("arith.mulf", "f32", *wide))
 
     return f.generic([(a, [order.index(c) for c in of_a]), (b, [order.index(c) for c in of_b])], [(start, range(len(out)))],
@@ -93,7 +106,7 @@ def program(case):
     from mlir_text import Function  # pylint: disable=import-outside-toplevel
 
     f = Function("run")
-    q, k, v = (f.argument(case.kind, *shape) for shape in case.shapes())
+    q, k, v = (f.argument("i8" if case.kind.startswith("f8") else case.kind, *shape) for shape in case.shapes())
     loops = "bhgmn"
     size = dict(zip("bhgmd", case.shapes()[0]), n=case.key_count(), e=case.depth)
 
@@ -115,6 +128,6 @@ def program(case):
         return scaled
 
     logits = f.map("f32", logit, product(f, case.kind, size, q, k, "bhgmd", "bhnd", loops))
-    narrow = f.tensor_op("arith.truncf", softmax(f, logits), kind=case.kind)
-    f.give(f.tensor_op("arith.truncf", product(f, case.kind, size, narrow, v, loops, "bhne", "bhgme"), kind=case.kind))
+    narrow = f.tensor_op("arith.truncf", softmax(f, logits), kind=case.wide())
+    f.give(f.tensor_op("arith.truncf", product(f, case.kind, size, narrow, v, loops, "bhne", "bhgme"), kind=case.wide()))
     return str(f)

@@ -50,34 +50,47 @@ static void takeBatchOf(Product &scores, const Product &output) {
   scores.batch = output.batch;
 }
 
-/// Rows are numbered along that of their axes last which logits are hidden by, however they lie in memory: rows of a
-/// tile then are neighbours along it (hiding.h).
-static void orderRows(Attention &attention, const GroupShape &shape) {
+/// Of some axes, that which logits are hidden by; else the longest.
+static std::optional<unsigned> lastOf(ArrayRef<unsigned> axes, const Attention &attention, const GroupShape &shape,
+                                      bool mustBeCompared) {
   linalg::GenericOp logits = attention.logits->op;
   const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(logits);
   std::optional<unsigned> last;
-  for (unsigned axis : attention.output.rows) {
+  for (unsigned axis : axes) {
     const bool isCompared = llvm::any_of(logits.getBody()->getOps<linalg::IndexOp>(), [&](linalg::IndexOp index) {
       return llvm::is_contained(shape.axes[axis].axes, groupAxes[index.getDim()]);
     });
     const int64_t size = shape.axes[axis].size.value_or(INT64_MAX);
-    if (isCompared && (!last || size > shape.axes[*last].size.value_or(INT64_MAX)))
+    if ((isCompared || !mustBeCompared) && (!last || size > shape.axes[*last].size.value_or(INT64_MAX)))
       last = axis;
   }
-  if (!last)
-    return;
-  auto moveLast = [&](SmallVector<unsigned> &axes) {
-    auto *found = llvm::find(axes, *last);
-    if (found != axes.end())
-      std::rotate(found, found + 1, axes.end());
-  };
+  return last;
+}
+
+static void moveLast(SmallVector<unsigned> &axes, unsigned last) {
+  auto *found = llvm::find(axes, last);
+  if (found != axes.end())
+    std::rotate(found, found + 1, axes.end());
+}
+
+/// Rows are numbered along that of their axes last which logits are hidden by, however they lie in memory: rows of a
+/// tile then are neighbours along it (hiding.h). Keys of several heads are numbered head by head.
+static void orderAxes(Attention &attention, const GroupShape &shape) {
+  const std::optional<unsigned> row = lastOf(attention.output.rows, attention, shape, /*mustBeCompared=*/true);
+  std::optional<unsigned> key;
+  for (bool mustBeCompared : {true, false})
+    key = key ? key : lastOf(attention.output.reduced, attention, shape, mustBeCompared);
   SmallVector<Product *, 4> products = {&attention.scores, &attention.output};
   for (std::optional<Product> *each : {&attention.second, &attention.twin})
     if (*each)
       products.push_back(&**each);
   for (Product *product : products) {
-    moveLast(product->rows);
-    moveLast(product->left.across);
+    if (row)
+      for (SmallVector<unsigned> *axes : {&product->rows, &product->left.across})
+        moveLast(*axes, *row);
+    if (key)
+      for (SmallVector<unsigned> *axes : {&product->columns, &product->right.across, &product->reduced})
+        moveLast(*axes, *key);
   }
 }
 
@@ -120,10 +133,12 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   if (!scores || !logits || !llvm::all_of(outputs, [](const auto &output) { return output.has_value(); }))
     return std::nullopt;
   const Product &output = *outputs.back();
+  for (std::optional<Product> &each : outputs)
+    llvm::sort(each->reduced); // as columns of the scores are
   for (std::optional<Product> &each : outputs) {
     orderSides(*each, weights);
-    if (!isPlainFactor(*each) || each->reduced.size() != 1 || each->rows != output.rows ||
-        each->columns != output.columns)
+    if (!isPlainFactor(*each) || each->reduced.empty() || each->reduced.size() > weights.size() ||
+        each->reduced != output.reduced || each->rows != output.rows || each->columns != output.columns)
       return std::nullopt;
   }
   for (std::optional<Product> *product : {&scores, &second}) {
@@ -153,7 +168,7 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
                       .logSum = logSum,
                       .weightsResult = unsigned(weights.size() - 1),
                       .twin = outputs.size() == 2 ? outputs.front() : std::nullopt};
-  orderRows(attention, shape);
+  orderAxes(attention, shape);
   return attention;
 }
 
@@ -216,7 +231,7 @@ static Value finished(const AttentionKernel &kernel, const RowSum &sum, const Po
 void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArrayRef<LogitRun> runs, bool mayEnd) {
   const Attention &attention = kernel.attention;
   KernelBuilder &k = kernel.k;
-  const unsigned keysAxis = attention.output.reduced.front();
+  const unsigned keysAxis = attention.keys();
   const std::optional<int64_t> known = kernel.shape.axes[keysAxis].size;
   Value lastRow = k.sub(space.rows(), k.number(1)), keys = space.columns();
   for (LogitRun &run : runs) {
@@ -279,7 +294,7 @@ void storeLogSum(const AttentionKernel &kernel, TileSpace &result, Value row, Va
     kernel.bodies.setWidth(1);
     const double hidden = op->op->getAttrOfType<FloatAttr>(dispatch::kLogSumExp).getValueAsDouble();
     // Of no keys at all nothing is NaN: no -inf is subtracted from another.
-    Value ofHidden = k.select(k.equal(kernel.space.size(kernel.attention.output.reduced.front()), k.number(0)),
+    Value ofHidden = k.select(k.equal(kernel.space.size(kernel.attention.keys()), k.number(0)),
                               constant(hidden == 0 ? 0 : -INFINITY), constant(hidden));
     Value logarithm = arith::AddFOp::create(k.b, k.loc, reference, math::LogOp::create(k.b, k.loc, sum));
     Value isHidden = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::OEQ, sum, constant(0));

@@ -37,6 +37,12 @@ struct Attention {
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);
   /// f16 or bf16, where all products may run on tensor cores; else null.
   mlir::Type tensorCoreElement() const;
+  /// The axis of the keys, by which logits are hidden.
+  unsigned keys() const { return output.reduced.back(); }
+  /// Of twins whose keys are those of several heads: which head a key is of. Keys are numbered head by head.
+  std::optional<unsigned> heads() const {
+    return output.reduced.size() > 1 ? std::optional(output.reduced.front()) : std::nullopt;
+  }
   /// The products that scores come from.
   llvm::SmallVector<const Product *, 2> inner() const;
   /// Each of twins for itself, that of two products first; of others the attention.

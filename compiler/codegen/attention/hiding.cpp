@@ -289,8 +289,10 @@ private:
     }
     Operation *inner = value.getDefiningOp();
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
-      if (isOf(index.getDim(), scores.columns))
+      if (isOf(index.getDim(), {attention_.keys()}))
         return Growth{1, 0};
+      if (isOf(index.getDim(), scores.columns)) // which head the key is of
+        return std::nullopt;
       if (isOf(index.getDim(), scores.rows))
         return isOnlyRow(index.getDim()) ? std::optional(Growth{0, 1}) : std::nullopt;
       return Growth{};

@@ -32,7 +32,7 @@ Value smallerOf(KernelBuilder &k, Value x, Value y) {
 Value valueAt(const AttentionKernel &kernel, Value value, TileSpace &space, Value row) {
   KernelBuilder &k = kernel.k;
   Bodies::Scope scope(kernel.bodies);
-  kernel.space.vectorAxis = kernel.attention.output.reduced.front();
+  kernel.space.vectorAxis = kernel.attention.keys();
   kernel.bodies.setWidth(1);
   return kernel.bodies.ofBody(*kernel.attention.logits, value, space.resultAt(row, k.number(0)))[0];
 }
@@ -49,15 +49,17 @@ Value keyOf(const AttentionKernel &kernel, const KeyBound &bound, TileSpace &spa
 } // namespace
 
 KeyRange::KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, const AttentionTile &tile, uint32_t rows,
-                   uint32_t keys)
+                   uint32_t keys, bool isOfHead)
     : kernel_(kernel), k_(kernel.k), keys_(keys) {
   TileSpace space(scores, tile.inBatch, tile.firstRow, k_.number(0));
-  count_ = space.columns();
-  const std::optional<int64_t> known = space.knownSize(kernel_.attention.scores.columns);
+  const ArrayRef<unsigned> axes = kernel_.attention.scores.columns;
+  count_ = isOfHead ? kernel_.space.size(kernel_.attention.keys()) : space.columns();
+  const std::optional<int64_t> known = space.knownSize(isOfHead ? axes.take_back() : axes);
   mayEnd_ = !known || *known % keys_ != 0;
   first_ = k_.number(0);
   last_ = count_;
-  limit(tile.firstRow, rows, space);
+  if (isOfHead || !kernel_.attention.heads())
+    limit(tile.firstRow, rows, space);
   first_ = k_.mul(k_.div(first_, k_.number(keys)), k_.number(keys));
 }
 

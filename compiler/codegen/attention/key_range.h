@@ -22,8 +22,10 @@ namespace tenon::compiler::codegen {
 class KeyRange {
 public:
   /// Of a tile that begins at the first row of `tile` and has `rows`; keys are computed in blocks of `keys`.
+  /// @param isOfHead those of one head, where keys are of several: in each of them the same. Else they are the keys of
+  ///   all heads, one head behind the other, and none is left out.
   KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, const AttentionTile &tile, uint32_t rows,
-           uint32_t keys);
+           uint32_t keys, bool isOfHead = false);
 
   /// Where blocks begin and end, multiples of `keys`; `last` may lie behind the last key.
   mlir::Value first() const { return first_; }

@@ -63,8 +63,10 @@ private:
     }
     build(function);
     buildChains(function);
-    if (isForHopper_)
+    if (isForHopper_) {
       joinTwins(function);
+      joinSharedHeads(function);
+    }
     if (print)
       printRemarks(function);
   }

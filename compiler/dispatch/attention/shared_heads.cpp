@@ -2,16 +2,26 @@
 #include "compiler/dispatch/attention/shared_heads.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/chain.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
+
+// Of a tile of twins, and of the blocks of keys that it goes through, at most.
+constexpr int64_t kTileRows = 128, kBlockKeys = 128;
+// Tiles that a large device computes at once. Where comparisons of indices hide keys, the longest tile is twice as long
+// as the mean, and it takes as many again to even that out.
+constexpr int64_t kAtOnce = 132, kEnoughUneven = 256;
 
 std::optional<Contraction> sumOfHeads(linalg::GenericOp op) {
   std::optional<Contraction> product = contractionOf(op);
@@ -67,7 +77,88 @@ void addUp(linalg::GenericOp parts, linalg::GenericOp op) {
   op->erase();
 }
 
+/// What addUp() has written for a last product of twins, where nobody else reads it; else null.
+linalg::GenericOp additionOf(linalg::GenericOp parts) {
+  Value result = parts->getResult(0);
+  auto sum = result.hasOneUse() ? dyn_cast<linalg::GenericOp>(*result.getUsers().begin()) : linalg::GenericOp();
+  if (!sum || sum.getNumDpsInputs() != 1 || sum.getNumDpsInits() != 1 || sum.getNumReductionLoops() != 1 ||
+      sum.getIteratorTypesArray().front() != utils::IteratorType::reduction || sum->getBlock() != parts->getBlock())
+    return {};
+  const AffineMap all = sum.getMatchingIndexingMap(sum.getDpsInputOperand(0));
+  auto added = dyn_cast<arith::AddFOp>(sum.getBody()->front());
+  const bool isSum = added && llvm::range_size(*sum.getBody()) == 2 &&
+                     added.getLhs() == sum.getBody()->getArgument(1) && added.getRhs() == sum.getBody()->getArgument(0);
+  return isSum && all.isIdentity() && sum.getIndexingMapsArray().back() == all.dropResult(0) ? sum
+                                                                                             : linalg::GenericOp();
+}
+
+/// Whether the kernel that goes through keys of all heads takes the product, and has about as much to do on each
+/// multiprocessor as with parts.
+bool isWorthIt(linalg::GenericOp parts, linalg::GenericOp weights) {
+  const std::optional<Contraction> product = contractionOf(parts);
+  auto heads = dyn_cast<AffineDimExpr>(parts.getMatchingIndexingMap(parts.getDpsInitOperand(0)).getResult(0));
+  if (!product || !heads || product->reduced.size() != 1 || !llvm::is_contained(product->batch, heads.getPosition()))
+    return false;
+  const std::optional<int64_t> keys = knownSizeOf(parts, product->reduced),
+                               count = knownSizeOf(parts, heads.getPosition());
+  if (!keys || *keys == 0 || *keys % kBlockKeys != 0 || !count || *count == 0)
+    return false;
+  const bool weightsAreLeft = parts.getDpsInputs()[product->left.inputs.front()].getDefiningOp() == weights;
+  const std::optional<int64_t> rows = knownSizeOf(parts, weightsAreLeft ? product->rows : product->columns),
+                               batch = knownSizeOf(parts, product->batch);
+  if (!rows || !batch)
+    return true;
+  const auto of = [](int64_t number, int64_t each) {
+    return int64_t(llvm::divideCeil(uint64_t(number), uint64_t(each)));
+  };
+  const int64_t tiles = *batch / *count * of(*rows, kTileRows);
+  const bool isUneven = !weights.getBody()->getOps<linalg::IndexOp>().empty();
+  const int64_t together = of(tiles, kAtOnce) * *count, apart = of(tiles * *count, kAtOnce);
+  return 16 * together <= 17 * apart && (!isUneven || tiles >= kEnoughUneven);
+}
+
+/// The product with the sum over heads, where its parts were.
+void addUpInside(linalg::GenericOp parts, linalg::GenericOp sum) {
+  IRRewriter rewriter(parts);
+  Value start = sum.getDpsInits()[0];
+  SmallVector<AffineMap> maps = parts.getIndexingMapsArray();
+  SmallVector<utils::IteratorType> types = parts.getIteratorTypesArray();
+  types[cast<AffineDimExpr>(maps.back().getResult(0)).getPosition()] = utils::IteratorType::reduction;
+  maps.back() = maps.back().dropResult(0);
+  auto all =
+      linalg::GenericOp::create(rewriter, parts.getLoc(), start.getType(), parts.getDpsInputs(), start, maps, types);
+  IRMapping same;
+  parts.getRegion().cloneInto(&all.getRegion(), same);
+  all->setDiscardableAttrs(parts->getDiscardableAttrDictionary());
+  sum->replaceAllUsesWith(all);
+  sum->erase();
+  parts->erase();
+}
+
 } // namespace
+
+void joinSharedHeads(func::FuncOp function) {
+  for (Block &block : function.getBody())
+    for (auto weights : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
+      if (!weights->hasAttr(kChainAttr) || weights->getNumResults() != 2 || weights.getNumReductionLoops() != 0)
+        continue;
+      SmallVector<std::pair<linalg::GenericOp, linalg::GenericOp>, 2> sums; // of parts
+      for (Value each : weights->getResults())
+        if (auto parts = each.hasOneUse() ? dyn_cast<linalg::GenericOp>(*each.getUsers().begin()) : linalg::GenericOp())
+          if (linalg::GenericOp sum = additionOf(parts); sum && isWorthIt(parts, weights))
+            sums.push_back({parts, sum});
+      if (sums.size() != 2)
+        continue;
+      IRRewriter rewriter(function.getContext());
+      const bool isFirst = sums[0].first->isBeforeInBlock(sums[1].first);
+      Operation *early = sums[isFirst ? 0 : 1].first;
+      const SmallVector<Value> starts = {sums[0].second.getDpsInits()[0], sums[1].second.getDpsInits()[0]};
+      if (failed(moveValueDefinitions(rewriter, starts, early)))
+        continue;
+      for (auto [parts, sum] : sums)
+        addUpInside(parts, sum);
+    }
+}
 
 bool hasSharedHeads(func::FuncOp function) {
   return function

@@ -7,6 +7,9 @@
 //
 //   part[g, b, h, n, d] = sum over m of by_scores[b, h, g, m, n] * q[b, h, g, m, d]      f32
 //   by_k[b, h, n, d]    = sum over g of part[g, b, h, n, d]
+//
+// Hopper's kernel of twins (twins.h) goes through the queries of all heads instead, one head behind the other, and
+// stores no parts: there the sum over two dimensions is put together again.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,5 +20,7 @@ namespace tenon::compiler::dispatch {
 bool hasSharedHeads(mlir::func::FuncOp function);
 /// Takes such products apart, where what is left is the last product of a chain.
 void splitSharedHeads(mlir::func::FuncOp function);
+/// Puts the sums of twins together again, where their kernel takes both dimensions and still has enough tiles.
+void joinSharedHeads(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

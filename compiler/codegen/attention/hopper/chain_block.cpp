@@ -15,6 +15,8 @@ constexpr uint32_t kProducerRegisters = 24, kConsumerRegisters = 240;
 // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
 constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1;
 constexpr uint32_t kMostBytes = 227 << 10, kMostSlots = 12;
+// So many tiles keep a large device busy several times over, and what they read fits its second-level cache.
+constexpr int64_t kTilesInTurn = 512;
 // Copies without a map: so many are on their way before the first is waited for.
 constexpr uint32_t kCopiedAhead = 2;
 
@@ -56,7 +58,8 @@ ChainBlock::ChainBlock(const AttentionKernel &kernel, const WarpgroupChainShape 
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
-      ring(k, inArena(k.number(ringBytes(shape) + bytesBesideRing(shape))), slotsOf(shape)), tile(firstTile()) {
+      ring(k, inArena(k.number(ringBytes(shape) + bytesBesideRing(shape))), slotsOf(shape)), tile(firstTile()),
+      head(k.number(0)) {
   // Rows of all consumers are a tile: there is no half of one.
   output.cluster = kConsumers;
   uint32_t used = ringBytes(shape);
@@ -94,17 +97,49 @@ void ChainBlock::asTeam(llvm::function_ref<void()> body) {
   k.asTeam(thread, kGroupThreads, k.add(group, k.number(kFirstBarrier)), body);
 }
 
-/// Those that see most keys come first.
+/// Those that see most keys come first: where rows see different keys, those of some elements of the batch, as many as
+/// have enough tiles together, in turn. The last tiles are short then, and no block computes a long one alone.
 AttentionTile ChainBlock::firstTile() {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
   const bool isLower = hiding && !hiding->bounds.empty() && hiding->ranges.empty() &&
                        llvm::none_of(hiding->bounds, [](const KeyBound &bound) { return bound.isUpper; });
-  return tileOf(kernel, k.block(), isLower);
+  if (!hiding || hiding->bounds.empty() || !hiding->ranges.empty())
+    return tileOf(kernel, k.block(), isLower);
+  const Product &product = kernel.attention.output;
+  auto sizeOf = [&](ArrayRef<unsigned> axes) {
+    Value size = k.number(1);
+    for (unsigned axis : axes)
+      size = k.mul(size, kernel.space.size(axis));
+    return size;
+  };
+  Value one = k.number(1), batch = sizeOf(product.batch);
+  Value down = k.div(k.add(sizeOf(product.rows), k.number(kernel.rows - 1)), k.number(kernel.rows));
+  Value most = k.div(k.number(kTilesInTurn), down);
+  most = k.select(k.less(most, one), one, most);
+  Value inTurn = k.mul(most, down), first = k.mul(k.div(k.block(), inTurn), most), number = k.rem(k.block(), inTurn);
+  Value elements = k.min(most, k.sub(batch, first));
+  Value row = k.div(number, elements);
+  if (!isLower)
+    row = k.sub(k.sub(down, one), row);
+  return {k.add(first, k.rem(number, elements)), k.mul(row, k.number(kernel.rows)), k.number(0)};
 }
 
 Value ChainBlock::stepOf(Value key, uint32_t copy) {
   Value block = k.div(k.sub(key, range->first()), k.number(shape.keys));
+  if (kernel.attention.heads()) { // the block before the first is the last one of the head before
+    Value next = k.div(k.sub(k.add(key, k.number(shape.keys)), range->first()), k.number(shape.keys));
+    block = k.sub(k.add(next, k.mul(head, blocksOfHead())), k.number(1));
+  }
   return k.add(k.mul(block, k.number(shape.copies())), k.number(copy));
+}
+
+Value ChainBlock::blocksOfHead() {
+  Value keys = k.sub(range->last(), range->first());
+  return k.div(k.add(keys, k.number(shape.keys - 1)), k.number(shape.keys));
+}
+
+Value ChainBlock::inAllHeads(Value key) {
+  return kernel.attention.heads() ? k.add(key, k.mul(head, kernel.space.size(kernel.attention.keys()))) : key;
 }
 
 /// Whether maps, or vectors, can copy.
@@ -119,24 +154,43 @@ Value ChainBlock::isFast() {
   return all;
 }
 
-/// copy(first key, step, which): in the order of the ring.
+/// body(first key): of all heads, in the order of the ring.
+void ChainBlock::forEachBlock(llvm::function_ref<void(Value)> body) {
+  auto ofHead = [&] {
+    k.loop(range->first(), range->last(), k.number(shape.keys), {}, [&](Value key, ValueRange) {
+      Bodies::Scope scope(kernel.bodies);
+      body(key);
+      return Values();
+    });
+  };
+  if (!kernel.attention.heads())
+    return ofHead();
+  Value first = head;
+  k.loop(k.number(0), heads(), k.number(1), {}, [&](Value number, ValueRange) {
+    head = number;
+    ofHead();
+    return Values();
+  });
+  head = first;
+}
+
+/// copy(first key, step, which)
 void ChainBlock::forEachCopy(llvm::function_ref<void(Value, Value, uint32_t)> copy) {
-  k.loop(range->first(), range->last(), k.number(shape.keys), {}, [&](Value key, ValueRange) {
-    Bodies::Scope scope(kernel.bodies);
+  forEachBlock([&](Value key) {
     for (uint32_t number = 0; number < shape.copies(); ++number)
       copy(key, stepOf(key, number), number);
-    return Values();
   });
 }
 
 /// One element of each; behind the last key it is the last one again.
 void ChainBlock::bringVectors(Value key, Value position) {
   Bodies::Scope scope(kernel.bodies);
-  TileSpace space(inner.front().kernel, tile.inBatch, tile.firstRow, key);
+  Value first = inAllHeads(key);
+  TileSpace space(inner.front().kernel, tile.inBatch, tile.firstRow, first);
   const KernelOp &op = *kernel.attention.logits;
-  kernel.space.vectorAxis = kernel.attention.output.reduced.front();
+  kernel.space.vectorAxis = kernel.attention.keys();
   kernel.bodies.setWidth(1);
-  const Point point = space.resultAt(k.number(0), k.min(k.add(key, position), k.sub(space.columns(), k.number(1))));
+  const Point point = space.resultAt(k.number(0), k.min(k.add(first, position), k.sub(space.columns(), k.number(1))));
   for (auto [number, input] : llvm::enumerate(shape.vectors)) {
     Value element = kernel.bodies.load(op, op.inputs[input].tensor, point)[0];
     Value index = k.add(position, k.number(int64_t(number) * shape.keys));
@@ -147,8 +201,7 @@ void ChainBlock::bringVectors(Value key, Value position) {
 /// By a warp, while another asks for boxes.
 void ChainBlock::bringVectorsByWarp() {
   Value lane = k.rem(thread, k.number(32));
-  k.loop(range->first(), range->last(), k.number(shape.keys), {}, [&](Value key, ValueRange) {
-    Bodies::Scope scope(kernel.bodies);
+  forEachBlock([&](Value key) {
     Value step = stepOf(key, 0);
     ring.waitUntilEmpty(step);
     k.loop(lane, k.number(shape.keys), k.number(32), {}, [&](Value position, ValueRange) {
@@ -157,7 +210,6 @@ void ChainBlock::bringVectorsByWarp() {
     });
     k.syncWarp();
     k.when(k.equal(lane, k.number(0)), [&] { ring.fill(step); });
-    return Values();
   });
 }
 
@@ -167,7 +219,7 @@ void ChainBlock::askForBoxes(Value key, Value step, uint32_t copy) {
   const TileMap &map = isInner ? shape.rightMaps[copy] : shape.valueMap;
   TileSpace space(ofCopy, tile.inBatch, tile.firstRow, k.number(0));
   const uint32_t tiles = isInner ? inner[copy].depth / kTileDepth : map.boxes, bytes = shape.keys * kRowBytes;
-  const unsigned keys = kernel.attention.output.reduced.front(),
+  const unsigned keys = kernel.attention.keys(),
                  wide = isInner ? ofCopy.product.reduced.front() : ofCopy.product.right.across.front();
   ring.waitUntilEmpty(step);
   ring.expect(step, tiles * bytes);
@@ -176,9 +228,10 @@ void ChainBlock::askForBoxes(Value key, Value step, uint32_t copy) {
   for (uint32_t number = 0; number < tiles; ++number) {
     Values position;
     for (unsigned axis : map.axes)
-      position.push_back(axis == keys   ? key
-                         : axis == wide ? k.number(int64_t(number) * kTileDepth)
-                                        : space.inBatch(axis));
+      position.push_back(axis == keys                       ? key
+                         : axis == wide                     ? k.number(int64_t(number) * kTileDepth)
+                         : axis == kernel.attention.heads() ? head
+                                                            : space.inBatch(axis));
     Value to = inArena(k.add(slotOf(step), k.number(int64_t(number) * bytes)));
     ring.copyBox(to, tensorMaps[copy], position, step);
   }
@@ -188,14 +241,15 @@ void ChainBlock::copyElements(Value key, Value step, uint32_t copy, bool isFast)
   ring.waitUntilEmpty(step);
   const bool isInner = copy < inner.size();
   const ProductKernel &ofCopy = kernelOf(copy);
-  TileSpace space(ofCopy, tile.inBatch, tile.firstRow, isInner ? key : k.number(0));
+  Value first = inAllHeads(key);
+  TileSpace space(ofCopy, tile.inBatch, tile.firstRow, isInner ? first : k.number(0));
   OperandTile operand(ofCopy, space, core, ofCopy.product.right);
   Value slot = slotOf(step);
   if (isInner)
     for (uint32_t part = 0; part < inner[copy].depth / kTileDepth; ++part)
       operand.bring(inArena(k.add(slot, k.number(int64_t(part) * shape.keys * kRowBytes))), k.number(part), isFast);
   else
-    operand.bring(inArena(slot), k.div(key, k.number(shape.keys)), isFast);
+    operand.bring(inArena(slot), k.div(first, k.number(shape.keys)), isFast);
   core.closeGroup();
   if (copy == 0 && !shape.vectors.empty())
     k.when(k.less(thread, k.number(shape.keys)), [&] { bringVectors(key, thread); });
@@ -214,9 +268,7 @@ void ChainBlock::byElements(bool isFast) {
            [&] { handOver(k.sub(step, k.number(kCopiedAhead)), kCopiedAhead); });
   });
   // The last ones: there are none, or as many as are ahead.
-  Value keys = k.sub(range->last(), range->first());
-  Value blocks = k.div(k.add(keys, k.number(shape.keys - 1)), k.number(shape.keys));
-  Value steps = k.mul(blocks, k.number(shape.copies()));
+  Value steps = k.mul(k.mul(heads(), blocksOfHead()), k.number(shape.copies()));
   for (uint32_t left = kCopiedAhead; left > 0; --left)
     k.when(k.less(k.number(left - 1), steps), [&] { handOver(k.sub(steps, k.number(left)), left - 1); });
 }
@@ -278,7 +330,7 @@ void ChainBlock::release(Value step) {
 
 void ChainBlock::run(llvm::function_ref<void()> consume) {
   k.wantResident(1);
-  range.emplace(kernel, inner.front().kernel, tile, kWarpgroupChainRows, shape.keys);
+  range.emplace(kernel, inner.front().kernel, tile, kWarpgroupChainRows, shape.keys, /*isOfHead=*/true);
   Value fast = isFast();
   Value all = k.number(kGroupThreads);
   Value filling = tensorMaps.empty() ? all : k.select(fast, k.number(shape.vectors.empty() ? 1 : 2), all);

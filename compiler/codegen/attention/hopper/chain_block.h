@@ -33,7 +33,11 @@ public:
 
   mlir::Value inArena(mlir::Value bytes) { return k.at(arena, k.b.getI8Type(), bytes); }
   mlir::Value slotOf(mlir::Value step);
-  mlir::Value stepOf(mlir::Value key, uint32_t copy); // of a block of keys
+  /// Of a block of keys of the head.
+  mlir::Value stepOf(mlir::Value key, uint32_t copy);
+  /// Its first key among those of all heads.
+  mlir::Value inAllHeads(mlir::Value key);
+  mlir::Value heads() { return kernel.attention.heads() ? kernel.space.size(*kernel.attention.heads()) : k.number(1); }
   /// Whose rows the values are.
   uint32_t valueCopy() const { return shape.shared.value_or(shape.depths.size()); }
   mlir::Value descriptor(mlir::Value bytes, uint32_t blockBytes) { return tileDescriptor(k, arena, bytes, blockBytes); }
@@ -64,7 +68,8 @@ public:
   mlir::Value group, thread, isFirst; // number of the warpgroup, of the thread in it; whether it speaks for it
   StageRing ring;
   const AttentionTile tile;
-  std::optional<KeyRange> range;
+  std::optional<KeyRange> range; // of the keys of a head
+  mlir::Value head;              // whose keys are computed, or brought; of one head alone 0
 
 private:
   AttentionTile firstTile();
@@ -75,6 +80,8 @@ private:
   // The producer.
   const ProductKernel &kernelOf(uint32_t copy) const { return copy < inner.size() ? inner[copy].kernel : output; }
   mlir::Value isFast();
+  mlir::Value blocksOfHead();
+  void forEachBlock(llvm::function_ref<void(mlir::Value)> body);
   void forEachCopy(llvm::function_ref<void(mlir::Value, mlir::Value, uint32_t)> copy);
   void bringVectors(mlir::Value key, mlir::Value position);
   void bringVectorsByWarp();

@@ -8,8 +8,8 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Of a tile of the depth.
-constexpr uint32_t kTileDepth = 64;
+// Of a tile of the depth, and of a block of keys.
+constexpr uint32_t kTileDepth = 64, kMostKeys = 128;
 
 /// Whether both maps bring the same box of a tensor: keys, and all of the depth or of the columns.
 bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &values, unsigned columnAxis) {
@@ -23,7 +23,7 @@ bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &value
 /// Whether weights are computed from something that each key has its own of, beside the scores.
 bool readsAlongKeys(const GroupShape &shape, const Attention &attention) {
   linalg::GenericOp op = attention.logits->op;
-  const ArrayRef<unsigned> keys = shape.axes[attention.output.reduced.front()].axes;
+  const ArrayRef<unsigned> keys = shape.axes[attention.keys()].axes;
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     if (llvm::any_of(attention.inner(), [&](const Product *product) {
           return input->get() == linalg::GenericOp(product->op->op)->getResult(0);
@@ -47,7 +47,7 @@ SmallVector<unsigned, 2> vectorsAlongKeys(const GroupShape &shape, const Attenti
     auto isSame = [&, &tensor = input.tensor](unsigned axis) {
       return shape.along(tensor, op.op, axis) == GroupShape::Along::Same;
     };
-    if (input.isMemory() && input.tensor.element.isF32() && !isSame(output.reduced.front()) &&
+    if (input.isMemory() && input.tensor.element.isF32() && !isSame(attention.keys()) &&
         llvm::all_of(output.rows, isSame) && llvm::all_of(output.columns, isSame))
       found.push_back(number);
   }
@@ -60,13 +60,17 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   auto isTaken = [](int64_t size) { return size == 64 || size == 128; };
   const Product &output = attention.output;
   const int64_t columns = shape.sizeOf(output.columns).value_or(0);
+  // Blocks of keys are of one head.
+  const std::optional<int64_t> length = shape.axes[attention.keys()].size;
+  if (attention.heads() && (!attention.twin || !length || *length % kMostKeys != 0))
+    return std::nullopt;
   if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
       output.columns.size() != 1)
     return std::nullopt;
   const bool isNarrow = columns == 64 && shape.sizeOf(attention.scores.reduced) == 64 &&
                         (!attention.second || shape.sizeOf(attention.second->reduced) == 64);
   const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
-  WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? 128U : 64U, {}, {}, std::nullopt, std::nullopt};
+  WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? kMostKeys : 64U, {}, {}, std::nullopt, std::nullopt};
   const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), found.keys);
   if (!values)
     return std::nullopt;
@@ -84,7 +88,7 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
         !product->right.isAlongReduced)
       return std::nullopt;
     const std::optional<TileMap> map = mapOf(shape, *product, product->right, found.keys, kTileDepth);
-    if (!map)
+    if (!map || map->boxes != 1)
       return std::nullopt;
     if (depth == columns && bringTheSame(*map, product->reduced.front(), *values, output.columns.front()))
       found.shared = found.depths.size();

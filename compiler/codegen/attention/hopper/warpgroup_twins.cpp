@@ -20,7 +20,8 @@ WarpgroupTwins::WarpgroupTwins(ChainBlock &block)
     : block_(block), k_(block.k), first_(block.kernel.attention.parts().back()),
       kernel_(withAttention(block.kernel, first_)),
       output_(kernel_.product(first_.output, kGroupRows, block.shape.columns, block.shape.keys)),
-      range_(kernel_, block.inner.front().kernel, block.tile, kWarpgroupChainRows, block.shape.keys) {
+      range_(kernel_, block.inner.front().kernel, block.tile, kWarpgroupChainRows, block.shape.keys,
+             /*isOfHead=*/true) {
   output_.cluster = ChainBlock::kConsumers;
 }
 
@@ -52,7 +53,8 @@ WarpgroupTwins::Values WarpgroupTwins::vectorAt(uint32_t vector) {
 /// Weights of two rows.
 SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &range, Value key, bool isWhole,
                                                               const Values &scores, const Values &seconds) {
-  const SmallVector<LogitRun> byRows = runsOfGroup(k_, block_.thread, block_.rows(), key, scores, seconds);
+  Value first = block_.inAllHeads(key);
+  const SmallVector<LogitRun> byRows = runsOfGroup(k_, block_.thread, block_.rows(), first, scores, seconds);
   const size_t columns = byRows.size() / 2;
   SmallVector<LogitRun> runs;
   for (size_t column = 0; column < columns; ++column)
@@ -60,7 +62,7 @@ SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &ra
       runs.push_back(byRows[row * columns + column]);
   for (auto &each : vectors_)
     each.second = 0;
-  TileSpace space(block_.inner.front().kernel, block_.tile.inBatch, block_.rows(), key);
+  TileSpace space(block_.inner.front().kernel, block_.tile.inBatch, block_.rows(), first);
   range.computeLogits(space, runs, isWhole);
   SmallVector<Values> weights(2);
   for (auto [number, run] : llvm::enumerate(runs))
@@ -114,14 +116,32 @@ WarpgroupTwins::Values WarpgroupTwins::multiplied(Value key, ValueRange carried)
   return results;
 }
 
-/// The sums of the first weights, then those of both.
-WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
+/// Blocks of a head; the first of all is computed already.
+WarpgroupTwins::Values WarpgroupTwins::blocksOfHead(ValueRange before) {
   Value keys = k_.number(block_.shape.keys), first = block_.range->first(), second = k_.add(first, keys);
-  Values carried = oneBlock(first, /*isWhole=*/false, Values(2 * sums(), neutral(k_, output_.product.sum.sum)));
+  if (block_.kernel.attention.heads())
+    second = k_.select(k_.equal(block_.head, k_.number(0)), second, first);
+  Values carried = llvm::to_vector(before);
   for (const KeyRange::Segment &segment : block_.range->segments()) {
     Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
     carried = k_.loop(from, segment.last, keys, carried,
                       [&](Value key, ValueRange inside) { return oneBlock(key, segment.isWhole, inside); });
+  }
+  return carried;
+}
+
+/// The sums of the first weights, then those of both.
+WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
+  Value keys = k_.number(block_.shape.keys), first = block_.range->first();
+  Values carried = oneBlock(first, /*isWhole=*/false, Values(2 * sums(), neutral(k_, output_.product.sum.sum)));
+  if (block_.kernel.attention.heads()) {
+    carried = k_.loop(k_.number(0), block_.heads(), k_.number(1), carried, [&](Value head, ValueRange inside) {
+      block_.head = head;
+      return blocksOfHead(inside);
+    });
+    block_.head = k_.sub(block_.heads(), k_.number(1)); // of the last block
+  } else {
+    carried = blocksOfHead(carried);
   }
   Value blocks = k_.div(k_.sub(k_.sub(block_.range->last(), first), k_.number(1)), keys);
   return block_.core.waitForProducts(0, multiplied(k_.add(first, k_.mul(blocks, keys)), carried));

@@ -31,6 +31,7 @@ private:
                                       const Values &seconds);
   Values oneBlock(mlir::Value key, bool isWhole, mlir::ValueRange carried);
   Values multiplied(mlir::Value key, mlir::ValueRange carried);
+  Values blocksOfHead(mlir::ValueRange before);
   Values allBlocks();
   void write(const ProductKernel &output, llvm::ArrayRef<mlir::Value> sums);
 

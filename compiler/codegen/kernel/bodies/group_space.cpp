@@ -168,6 +168,8 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
   GroupShape shape;
   shape.group = std::move(*group);
   const SmallVector<Access> accesses = accessesOf(kernel);
+  // Keys of several heads are walked one head behind the other.
+  const bool areTwins = shape.group.chained && shape.group.chained->getNumResults() > 1;
   std::optional<unsigned> unrolled; // stays an axis of its own
   if (ops.size() == 1)
     if (std::optional<unsigned> loop = dispatch::unrolledLoopOf(ops[0]))
@@ -177,7 +179,8 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
     // Of windows, results beside each other on several axes are computed together (strategies/windows).
     const bool isShort = !extent.value && extent.size < kShortRow && !hasBorder(shape.group, axis);
     if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis) ||
-        (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled || shape.axes.back().axes.back() == unrolled)
+        (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled ||
+        shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();
     last.axes.push_back(axis);

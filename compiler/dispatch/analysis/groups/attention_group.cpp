@@ -75,17 +75,17 @@ bool completesAttention(Group &group, std::string &reason) {
   const std::optional<Contraction> second = output ? contractionOf(output) : std::nullopt;
   reason = group.chained ? "what is computed from a product for another one has a kernel only together with both"
                          : "a softmax between two products has a kernel only together with both";
-  if (scores.empty() || !second || second->reduced.size() != 1 ||
+  // Twins may have keys of several heads.
+  if (scores.empty() || !second || second->reduced.size() > all.size() || second->reduced.empty() ||
       !llvm::all_of(outputs, [](auto op) { return bool(op); }))
     return false;
-  const unsigned keys = group.axisOf.lookup(output)[second->reduced.front()];
-  if (group.softmax && group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys)
+  const auto keys = axesOf(group, output, second->reduced);
+  if (group.softmax && group.axisOf.lookup(group.softmax)[group.softmax.getDimension()] != keys.front())
     return false;
   const bool weightsAreLeft = weights == output.getDpsInputs()[second->left.inputs.front()];
   const auto batch = axesOf(group, output, second->batch),
              rows = axesOf(group, output, weightsAreLeft ? second->rows : second->columns);
-  llvm::SmallSetVector<unsigned, 8> onlyKeys, summed;
-  onlyKeys.insert(keys);
+  llvm::SmallSetVector<unsigned, 8> summed;
   for (linalg::GenericOp op : scores) {
     const std::optional<Contraction> first = contractionOf(op);
     if (!first)
@@ -100,7 +100,7 @@ bool completesAttention(Group &group, std::string &reason) {
     };
     const auto left = sideOf(first->rows), right = sideOf(first->columns);
     auto isSide = [&](const auto &queries, const auto &others) {
-      return areSame(queries, rows) && areSame(others, onlyKeys);
+      return areSame(queries, rows) && areSame(others, keys);
     };
     if (!areSame(ofBatch, batch) || (!isSide(left, right) && !isSide(right, left)))
       return false;
@@ -113,9 +113,9 @@ bool completesAttention(Group &group, std::string &reason) {
       reason = "what one product of an attention sums over are the columns of the other";
       return false;
     }
-  group.isReduced[keys] = true;
-  for (unsigned axis : summed)
-    group.isReduced[axis] = true;
+  for (ArrayRef<unsigned> axes : {keys.getArrayRef(), summed.getArrayRef()})
+    for (unsigned axis : axes)
+      group.isReduced[axis] = true;
   if (group.logSum && group.logSum.getDpsInputs()[0] != group.softmax.getInput()) {
     reason = "a logarithm of other sums than those of its softmax has a kernel of its own";
     return false;
@@ -137,10 +137,11 @@ bool completesAttention(Group &group, std::string &reason) {
     if (group.isPerRow(op)) // all axes of the results
       continue;
     const auto loops = group.axisOf.lookup(op);
-    const bool isOfLogits =
-        llvm::all_of(loops, [&](unsigned axis) { return axis == keys || batch.contains(axis) || rows.contains(axis); });
+    const bool isOfLogits = llvm::all_of(
+        loops, [&](unsigned axis) { return keys.contains(axis) || batch.contains(axis) || rows.contains(axis); });
     const bool isStored = llvm::any_of(op->getResults(), [&](Value value) { return isReadOutside(value, group); });
-    if (!isOfLogits || isStored || loops.size() != batch.size() + rows.size() + 1 || op->getResult(0) != logits) {
+    if (!isOfLogits || isStored || loops.size() != batch.size() + rows.size() + keys.size() ||
+        op->getResult(0) != logits) {
       reason = "an attention shares its kernel only with what is computed for its products, or from each of its scores "
                "or results";
       return false;
