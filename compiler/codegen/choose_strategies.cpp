@@ -165,10 +165,12 @@ private:
     Operation *terminator = function.front().getTerminator();
     OpBuilder b(terminator);
     const std::optional<int64_t> known = knownProduct(scratch.extents);
-    auto type = RankedTensorType::get({known.value_or(ShapedType::kDynamic)}, scratch.element);
+    const int64_t size =
+        known ? int64_t(llvm::divideCeil(uint64_t(*known), uint64_t(scratch.share))) : ShapedType::kDynamic;
+    auto type = RankedTensorType::get({size}, scratch.element);
     SmallVector<Value> sizes;
     if (!known)
-      sizes.push_back(productOf(b, function.getLoc(), scratch.extents, [&](Value size) -> Value {
+      sizes.push_back(sizeOf(b, function.getLoc(), scratch, [&](Value size) -> Value {
         return arith::IndexCastOp::create(b, function.getLoc(), b.getIndexType(), size);
       }));
     terminator->insertOperands(terminator->getNumOperands(),
@@ -184,12 +186,18 @@ private:
       dispatch = withScratch(dispatch, type, scratch);
   }
 
-  static Value productOf(OpBuilder &b, Location loc, ArrayRef<Extent> extents, function_ref<Value(Value)> read) {
-    Value product = arith::ConstantIndexOp::create(b, loc, 1);
-    for (const Extent &extent : extents)
-      product = b.createOrFold<arith::MulIOp>(
-          loc, product, extent.value ? read(extent.value) : arith::ConstantIndexOp::create(b, loc, extent.size));
-    return product;
+  /// Elements of scratch memory; `read` gives a size that is not known.
+  static Value sizeOf(OpBuilder &b, Location loc, const Scratch &scratch, function_ref<Value(Value)> read) {
+    auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
+    Value size = number(1);
+    for (const Extent &extent : scratch.extents)
+      size = b.createOrFold<arith::MulIOp>(loc, size, extent.value ? read(extent.value) : number(extent.size));
+    if (scratch.share != 1)
+      size = b.createOrFold<arith::DivUIOp>(loc, b.createOrFold<arith::AddIOp>(loc, size, number(scratch.share - 1)),
+                                            number(scratch.share));
+    if (scratch.most)
+      size = b.createOrFold<arith::MinSIOp>(loc, size, number(*scratch.most));
+    return size;
   }
 
   static flow::DispatchOp withScratch(flow::DispatchOp before, RankedTensorType type, const Scratch &scratch) {
@@ -198,12 +206,8 @@ private:
     types.push_back(type);
     SmallVector<Value> dims = llvm::to_vector(before.getResultDims());
     if (!type.hasStaticShape()) {
-      const Location loc = before.getLoc();
-      Value size =
-          productOf(b, loc, scratch.extents, [&](Value extent) { return before.getWorkload()[*argumentOf(extent)]; });
-      if (scratch.most)
-        size = arith::MinSIOp::create(b, loc, size, arith::ConstantIndexOp::create(b, loc, *scratch.most));
-      dims.push_back(size);
+      dims.push_back(
+          sizeOf(b, before.getLoc(), scratch, [&](Value extent) { return before.getWorkload()[*argumentOf(extent)]; }));
     }
     auto after = flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), types, dims,
                                           before.getArguments(), before.getArgumentDims());

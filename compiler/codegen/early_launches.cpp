@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/early_launches.h"
 
+#include "compiler/codegen/plan/plan.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -20,12 +21,15 @@ struct Kernel {
   func::FuncOp function;
   std::optional<int64_t> blocks; // where it is known
 
+  DictionaryAttr plan() const { return function->getAttrOfType<DictionaryAttr>(dispatch::kStrategyAttr); }
   bool isProduct() const {
-    auto plan = function->getAttrOfType<DictionaryAttr>(dispatch::kStrategyAttr);
+    auto plan = this->plan();
     auto name = plan ? plan.getAs<StringAttr>("name") : StringAttr();
     return name && llvm::is_contained({"contraction", "skinny", "attention"}, name.getValue());
   }
   bool isLargeProduct() const { return isProduct() && !(blocks && *blocks <= kMostOfProduct); }
+  /// Whether its blocks must not crowd.
+  bool needsRoom() const { return isLargeProduct() || (plan() && plan().get(kBlocksWait)); }
 };
 
 /// Blocks of a launch, if they do not depend on sizes.
@@ -61,19 +65,19 @@ llvm::DenseMap<Attribute, Kernel> kernelsOf(ModuleOp program) {
 
 void chooseEarlyLaunches(ModuleOp program) {
   llvm::DenseMap<Attribute, Kernel> kernels = kernelsOf(program);
-  llvm::DenseSet<Attribute> beforeProducts;
+  llvm::DenseSet<Attribute> withoutRoom;
   program.walk([&](Block *block) {
     Attribute last;
     for (auto dispatch : block->getOps<flow::DispatchOp>()) {
       const auto found = kernels.find(dispatch.entryPoint());
-      if (last && found != kernels.end() && found->second.isLargeProduct())
-        beforeProducts.insert(last);
+      if (last && found != kernels.end() && found->second.needsRoom())
+        withoutRoom.insert(last);
       last = dispatch.entryPoint();
     }
   });
   for (auto &[entryPoint, kernel] : kernels) {
     const int64_t most = kernel.isProduct() ? kMostOfProduct : kMostBlocks;
-    if (beforeProducts.contains(entryPoint) || (kernel.blocks && *kernel.blocks > most) ||
+    if (withoutRoom.contains(entryPoint) || (kernel.blocks && *kernel.blocks > most) ||
         (kernel.isProduct() && !kernel.blocks))
       continue;
     kernel.function->setAttr(kEarlyLaunchAttr,

@@ -28,6 +28,8 @@ constexpr int64_t kMostCopies = 32;
 constexpr int64_t kMostCounted = 1 << 16;
 constexpr int64_t kLeastCounted = 1 << 12;
 constexpr int64_t kManyBlocks = 1024;
+// It is known only then how many updates there are: up to so many, blocks count few.
+constexpr int64_t kFewUpdates = 1 << 24;
 // Warps that share the slices of a tensor where updates are combined in order.
 constexpr int64_t kOwners = 4096;
 
@@ -262,9 +264,16 @@ AlongPlans Scatter::plans(const KernelFunction &kernel) const {
   else if (bins && *bins * bytes <= kCountBytes && *bins > 0 && (!count || *count >= 4 * *bins)) {
     const int64_t copies =
         std::min<int64_t>(int64_t(llvm::bit_floor(uint64_t(kCountBytes / (*bins * bytes)))), kMostCopies);
-    const int64_t counted =
-        count ? std::clamp<int64_t>(*count / kManyBlocks, kLeastCounted, kMostCounted) : kLeastCounted * 4;
-    result.kernels.push_back(plan(Count, {updates, counted}, copies, counted));
+    auto add = [&](int64_t counted, ArrayRef<Guard> guards) {
+      result.kernels.push_back(plan(Count, {updates, counted}, copies, counted));
+      result.kernels.back().guards.assign(guards.begin(), guards.end());
+    };
+    if (count) {
+      add(std::clamp<int64_t>(*count / kManyBlocks, kLeastCounted, kMostCounted), {});
+    } else {
+      add(kLeastCounted, Guard{updates, 0, kFewUpdates, /*orEmpty=*/true});
+      add(kMostCounted, Guard{updates, kFewUpdates, std::nullopt});
+    }
   } else
     result.kernels.push_back(plan(Atomic, {updates, kThreads}));
   return result;

@@ -27,6 +27,9 @@ struct Guard {
   bool holdsFor(int64_t length) const;
 };
 
+/// A choice of kernels whose blocks wait for each other.
+inline constexpr llvm::StringLiteral kBlocksWait = "blocks_wait";
+
 struct Plan {
   llvm::StringRef strategy;
   uint32_t threads = 256;

@@ -1,5 +1,6 @@
 // Kernels whose launches are of few blocks have the next one launched when they begin, behind their own wait; of an
-// unknown number of blocks they ask. Not those of many blocks, nor those in front of a product of many.
+// unknown number of blocks they ask. Not those of many blocks, nor those in front of a product of many, or of blocks that
+// wait for each other.
 // RUN: rm -rf %t && mkdir -p %t
 // RUN: tenon-compile %s --images=ptx --target=sm_80,sm_90 -o %t/all.tenon --dump-kernels-to=%t
 // RUN: FileCheck %s --check-prefix=FEW --input-file=%t/few_dispatch_0_sm_90.ptx
@@ -7,6 +8,7 @@
 // RUN: FileCheck %s --check-prefix=NONE --input-file=%t/many_dispatch_0_sm_90.ptx
 // RUN: FileCheck %s --check-prefix=ASKS --input-file=%t/unknown_dispatch_0_sm_90.ptx
 // RUN: FileCheck %s --check-prefix=NONE --input-file=%t/before_product_dispatch_0_sm_90.ptx
+// RUN: FileCheck %s --check-prefix=SORT --input-file=%t/sorted_dispatch_0_sm_90.ptx
 // What asks for the number of blocks would be launched with as many as run at once (kernel_abi.md, K-25).
 // RUN: tenon-dump %t/all.tenon | FileCheck %s --check-prefix=GRID
 // RUN: tenon-run %t/all.tenon --device=emulator --function=unknown --input=3xf32=3 --expected_output=3xf32=9
@@ -21,6 +23,12 @@
 // ASKS: @[[MANY]] bra
 // ASKS: griddepcontrol.launch_dependents;
 // ASKS-NOT: %nctaid
+// SORT: .entry sorted_dispatch_0(
+// SORT: griddepcontrol.launch_dependents
+// SORT: .entry sorted_dispatch_0_1(
+// SORT-NOT: griddepcontrol.launch_dependents
+// SORT: .entry sorted_dispatch_0_2(
+// SORT: griddepcontrol.launch_dependents
 #id = affine_map<(i) -> (i)>
 func.func @few(%a: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
@@ -62,4 +70,12 @@ func.func @before_product(%a: tensor<2048xbf16>, %w: tensor<2048x2048xbf16>) -> 
   %f = linalg.fill ins(%z : bf16) outs(%e : tensor<2048x2048xbf16>) -> tensor<2048x2048xbf16>
   %r = linalg.matmul ins(%p, %p : tensor<2048x2048xbf16>, tensor<2048x2048xbf16>) outs(%f : tensor<2048x2048xbf16>) -> tensor<2048x2048xbf16>
   return %r : tensor<2048x2048xbf16>
+}
+func.func @sorted(%a: tensor<20000xi8>) -> tensor<20000xi8> {
+  %r = iree_linalg_ext.sort dimension(0) outs(%a : tensor<20000xi8>) {
+  ^bb0(%x: i8, %y: i8):
+    %s = arith.cmpi slt, %x, %y : i8
+    iree_linalg_ext.yield %s : i1
+  } -> tensor<20000xi8>
+  return %r : tensor<20000xi8>
 }

@@ -9,12 +9,13 @@
 
 namespace tenon::compiler::codegen {
 
-/// Memory that the kernels of one operation share: as many elements as the product of the sizes, or as the kernels that
-/// run with such sizes use at most.
+/// Memory that the kernels of one operation share: one element for each `share` of the product of the sizes (rounded
+/// up), or as many as the kernels that run with such sizes use at most.
 struct Scratch {
   mlir::Type element;
   llvm::SmallVector<Extent> extents;
   std::optional<int64_t> most = {};
+  int64_t share = 1;
 };
 
 struct AlongPlans {

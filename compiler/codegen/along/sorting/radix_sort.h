@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sorts by one operand's elements, digit after digit from the lowest; every step keeps the order of equal digits. A
-// line that a block holds is sorted by it. A longer one is cut in chunks: for each digit a kernel counts how often each
-// chunk has each of its values, another adds up what lies before, a third one sorts tiles of its chunk by the digit and
-// moves them to where they belong. They read from one set of scratch memory and write to the other.
-//
-// What moves beside the key is the other result where there is one, or the place where the element stood where there
-// are several, which are fetched from there at the end.
+// Sorts by one operand's elements, digit after digit from the lowest. A line that a block holds is sorted by it
+// (radix_line.h), a longer one in steps of all blocks (radix_sweep.h).
 #pragma once
 
 #include "compiler/codegen/along/lines/along.h"

@@ -37,6 +37,19 @@ TEST_F(ScatterTest, IntegersAreCombinedByAtomics) {
   EXPECT_EQ(modeOf("i64", "arith.maxsi", "100000"), 2);
 }
 
+TEST_F(ScatterTest, OfUnknownNumbersFewAreCountedByMoreBlocks) {
+  AlongPlans plans = plansOf({"tensor<?xi32>", "tensor<?x1xi32>", "tensor<256xi32>"},
+                             "scatter dimension_map = [0] unique_indices(false) ins(%x, %y : tensor<?xi32>, "
+                             "tensor<?x1xi32>) outs(%z : tensor<256xi32>) {\n^bb0(%a: i32, %b: i32):\n"
+                             "%s = arith.addi %a, %b : i32\niree_linalg_ext.yield %s : i32\n}",
+                             {"tensor<256xi32>"});
+  ASSERT_EQ(plans.kernels.size(), 3u);
+  const Plan &few = plans.kernels[1], &many = plans.kernels[2];
+  EXPECT_LT(choice(few, "counted"), choice(many, "counted"));
+  for (int64_t updates : {0, 1, 1 << 24, (1 << 24) + 1, 1 << 30})
+    EXPECT_NE(few.guards[0].holdsFor(updates), many.guards[0].holdsFor(updates)) << updates;
+}
+
 TEST_F(ScatterTest, WhatIsUniqueIsStored) {
   EXPECT_EQ(modeOf("f32", "arith.addf", "256", /*unique=*/true), 1);
 }
