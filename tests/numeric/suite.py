@@ -23,7 +23,8 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections import Counter
+import zlib
+from collections import Counter, defaultdict
 
 import fuzz  # first: it sets up NumPy
 import judge
@@ -82,14 +83,21 @@ class Group:
 
 
 def groups(grid, pattern):
-    """In the order of the modules."""
-    found = {}
+    """In the order of the modules. Sizes that a program does not know take kernels for each kind of row, and most of the time:
+    the small grid has them for one in three types of an operation that takes several."""
+    cases = defaultdict(list)
     for case in all_cases(grid, pattern):
-        key = case.operation, case.kind
-        if key not in found:
-            found[key] = Group(len(found), *key)
-        found[key].add(case)
-    return list(found.values())
+        cases[case.operation, case.kind].append((case, "?" in case.program.text("NAME")))
+    found, seen = [], Counter()
+    for (operation, kind), of_group in cases.items():
+        number, seen[operation] = seen[operation], seen[operation] + 1
+        known = [case for case, unknown in of_group if not unknown]
+        is_left_out = grid == "small" and known and number and (number + zlib.crc32(operation.encode())) % 3
+        group = Group(len(found), operation, kind)
+        for case, _ in of_group if not is_left_out else [(case, False) for case in known]:
+            group.add(case)
+        found.append(group)
+    return found
 
 
 def batches(found, most):
@@ -291,9 +299,8 @@ STATE = {}
 
 
 def start(options):
-    """Of a process: its compiler, its device, its cases."""
+    """Of a process: its compiler, its device. The cases are its parent's: making them takes ten seconds."""
     STATE.update(options, folder=tempfile.mkdtemp(dir=options["temporary"]))
-    STATE["batches"] = batches(groups(options["grid"], options["filter"]), options["most"])
     STATE["peer"] = Peer(options["torch"])
     STATE["compiled"] = zipfile.ZipFile(options["programs"]) if options["programs"] else None
 
@@ -360,15 +367,16 @@ def main():
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     begin = time.monotonic()
-    numbers = range(len(batches(groups(arguments.grid, arguments.filter), MOST)))
+    found = batches(groups(arguments.grid, arguments.filter), MOST)
+    numbers = range(len(found))
     if not numbers:
         raise SystemExit("no case has such a name")
     rows, refused, problems = [], Counter(), []
     with tempfile.TemporaryDirectory(prefix="tenon_suite_") as temporary:
         options = {**fuzz.options_of(arguments.build, arguments.device, arguments.flags, arguments.library), "temporary": temporary,
-                   "grid": arguments.grid, "filter": arguments.filter, "most": MOST, "programs": arguments.programs,
+                   "batches": found, "programs": arguments.programs,
                    "torch": not arguments.no_torch and not arguments.compile_to}
-        with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn"), start, (options,)) as pool:
+        with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("fork"), start, (options,)) as pool:
             if arguments.compile_to:
                 crashes = 0
                 with zipfile.ZipFile(arguments.compile_to, "w", zipfile.ZIP_LZMA) as out:
