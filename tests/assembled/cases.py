@@ -28,6 +28,7 @@ def benchmark(folder, file="shapes"):
 
 
 products, attentions, gradients = benchmark("gemm"), benchmark("attention"), benchmark("attention", "gradients")
+weights, experts = benchmark("gemm", "weights"), benchmark("gemm", "experts")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,6 +79,31 @@ WARPGROUP_TILES = {(128, 256): (2048, 2048), (128, 192): (1536, 1536), (128, 128
                    (64, 256): (1024, 2048), (64, 192): (1536, 3072), (64, 128): (1024, 1024), (64, 64): (512, 512)}
 
 
+# For weights of few bits, for experts, and where a user asks for it.
+HIGH_TILE = (256, 128)
+HIGH = {"name": "contraction", "warpgroup_rows": HIGH_TILE[0], "warpgroup_columns": HIGH_TILE[1]}
+
+
+def on_high_tiles():
+    def case(name, text, flags=()):
+        name = f"{name}_sm_90a"
+        return Case(name, "sm_90a", text.replace("@run(", f"@{name}("), tuple(HIGH.items()), "wgmma.mma_async", tuple(flags))
+
+    pin = f'tenon.tile = {{by = "wgmma", rows = {HIGH_TILE[0]}, columns = {HIGH_TILE[1]}}}'
+    for kind, layout, m, k in (("bf16", "nt", 2048, 1024), ("bf16", "tn", 2040, 1000), ("f16", "nn", 2048, 1024), ("f8", "nt", 2048, 1024),
+                               ("f8", "nt", 2047, 1024), ("i8", "nt", 2048, 1024), ("tf32", "nt", 2047, 1024)):
+        shape = products.Product(kind, layout, m, 2048, k)
+        yield case(f"{shape.name()}_high", products.program(shape).replace("]} ins(%l", f"], {pin}}} ins(%l"), shape.flags())
+    for kind, form in (("i4g", "plain"), ("i8g", "plain"), ("i8c", "plain"), ("i4g", "unknown")):
+        shape = weights.Weights(kind, form, 256, 14336, 4096)
+        yield case(shape.name(), weights.program(shape))
+    shape = experts.Experts("deepseek", 4096, *experts.MODELS["deepseek"])
+    text = experts.program(shape)
+    yield case(shape.program_name(), text)
+    yield case(shape.program_name() + "_f16", text.replace("bf16", "f16"))
+    yield case(shape.program_name() + "_f8", text.replace("xbf16>", "xf8E4M3FN>").replace(": bf16", ": f8E4M3FN").replace("to bf16", "to f8E4M3FN"))
+
+
 def on_warpgroups():
     def of_tile(tile, kind, layout="nt", k=1024, *, fused="", less=0):
         m, n = WARPGROUP_TILES[tile]
@@ -99,7 +125,7 @@ def on_warpgroups():
                   warpgroup_cluster=2)
     # Few rows, whose tiles lie side by side.
     yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, 28672, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
-                for kind, rows in (("bf16", 16), ("f8", 64)))
+                for kind, rows in (("bf16", 40), ("f8", 64)))
     yield unknown_sizes("sm_90a", "wgmma.mma_async", warpgroup_rows=128, warpgroup_columns=128)
 
 
@@ -131,5 +157,6 @@ def of_attention():
 
 def cases():
     yield from on_warpgroups()
+    yield from on_high_tiles()
     yield from on_other_cores()
     yield from of_attention()

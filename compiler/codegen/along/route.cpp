@@ -18,16 +18,18 @@ namespace {
 constexpr uint32_t kWarp = 32, kMostWarps = 16;
 // Rows of a lane that are on their way together.
 constexpr uint32_t kAtOnce = 8;
-// Shared memory for what warps count.
-constexpr int64_t kCountBytes = 36864;
+// Shared memory, but for the sums of a block.
+constexpr int64_t kBytes = (48 << 10) - 512;
 
 int64_t expertsOf(const KernelFunction &kernel) {
   return int64_t(cast<linalg_ext::RouteOp>(kernel.along.op).getExperts());
 }
 
-/// Each has a count for every expert, and one for rows that are not there.
+/// Each has a count for every expert, and one for rows that are not there, beside what all have of each expert: where
+/// it begins, and its first tile of each size.
 uint32_t warpsOf(int64_t experts) {
-  const auto most = uint64_t(kCountBytes / int64_t(sizeof(int32_t)) / (experts + 1));
+  const int64_t words = kBytes / int64_t(sizeof(int32_t)) - int64_t(1 + dispatch::kRoutedTiles.size()) * (experts + 1);
+  const auto most = uint64_t(words / (experts + 1));
   return uint32_t(llvm::bit_floor(std::clamp<uint64_t>(most, 1, kMostWarps)));
 }
 
@@ -79,7 +81,7 @@ private:
   Routes routes_;
   Value lane_, warp_;
   Value counts_;                                           // [warps][experts + 1]
-  Value begins_, totals_;                                  // [experts] positions, rows
+  Value begins_;                                           // [experts + 1] positions; before that, rows
   std::array<Value, dispatch::kRoutedTiles.size()> tiles_; // [experts] number of the first tile
 };
 
@@ -138,7 +140,7 @@ void RouteWriter::addUp() {
                       write(earlier[0], counts_, at);
                       return SmallVector<Value>{k_.add(earlier[0], count)};
                     }).front();
-    write(total, totals_, expert);
+    write(total, begins_, expert);
     SmallVector<Value> sums = {k_.add(carried[0], number(total))};
     for (auto [side, sum] : llvm::zip_equal(dispatch::kRoutedTiles, carried.drop_front()))
       sums.push_back(k_.add(sum, k_.div(k_.add(number(total), k_.number(side - 1)), k_.number(side))));
@@ -163,8 +165,8 @@ void RouteWriter::addUp() {
     });
   }
   k_.loop(firstExpert, lastExpert, k_.number(1), before, [&](Value expert, ValueRange carried) {
+    Value total = number(read(begins_, expert));
     write(word(carried[0]), begins_, expert);
-    Value total = number(read(totals_, expert));
     SmallVector<Value> sums = {k_.add(carried[0], total)};
     for (auto [side, first, sum] : llvm::zip_equal(dispatch::kRoutedTiles, tiles_, carried.drop_front())) {
       write(word(sum), first, expert);
@@ -172,13 +174,15 @@ void RouteWriter::addUp() {
     }
     return sums;
   });
+  k_.when(k_.equal(k_.thread(), none), [&] { write(word(rows_), begins_, k_.number(experts_)); });
   k_.barrier();
 }
 
 /// A warp for each expert, lanes for its tiles.
 void RouteWriter::writeTiles() {
   forEach(warp_, k_.number(experts_), warps_, [&](Value expert) {
-    Value begin = number(read(begins_, expert)), total = number(read(totals_, expert)), end = k_.add(begin, total);
+    Value begin = number(read(begins_, expert)), end = number(read(begins_, k_.add(expert, k_.number(1))));
+    Value total = k_.sub(end, begin);
     for (auto [side, tiles] : llvm::zip_equal(dispatch::kRoutedTiles, tiles_)) {
       Value first = number(read(tiles, expert));
       Value count = k_.div(k_.add(total, k_.number(side - 1)), k_.number(side));
@@ -195,8 +199,7 @@ void RouteWriter::writeTiles() {
 void RouteWriter::run() {
   const auto experts = uint64_t(experts_);
   counts_ = k_.shared(i32_, uint64_t(warps_) * (experts + 1));
-  begins_ = k_.shared(i32_, experts);
-  totals_ = k_.shared(i32_, experts);
+  begins_ = k_.shared(i32_, experts + 1);
   for (Value &tiles : tiles_)
     tiles = k_.shared(i32_, experts);
   forEach(k_.thread(), k_.number(warps_ * (experts_ + 1)), k_.threads,

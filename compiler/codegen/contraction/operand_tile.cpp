@@ -7,6 +7,9 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
+// Rows of a tile of which there may be none begin behind so many.
+static constexpr uint32_t kOptionalRows = 128;
+
 OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
                          bool isRounded)
     : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
@@ -33,6 +36,17 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
 
+/// Of vectors that follow each other for a thread.
+SmallVector<OperandTile::Position> OperandTile::positionsFrom(Value first, uint32_t width, uint32_t count) {
+  const uint32_t inRow = rowLength() / width;
+  SmallVector<Position> positions;
+  for (uint32_t number = 0; number < count; ++number) {
+    Value vector = k_.add(first, k_.number(int64_t(number) * k_.threads));
+    positions.push_back({k_.div(vector, k_.number(inRow)), k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width))});
+  }
+  return positions;
+}
+
 /// Calls `body` for every vector of the thread: its row, and where in the row it begins. Several at a time, so that
 /// loads do not wait for each other.
 void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Position>)> body) {
@@ -40,19 +54,11 @@ void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Posit
   // One by one: addresses are computed in each step anew. LLVM would compute those of all elements before the loop of
   // steps, or even add to each of them from step to step, in more registers than there are.
   Value thread = width == 1 ? k_.opaque(k_.thread()) : k_.thread();
-  const uint32_t inRow = rowLength() / width, count = side_ * kernel_.depth / (width * k_.threads);
+  const uint32_t count = vectors(width);
   uint32_t atOnce = std::min(count, kAtOnce);
   while (count % atOnce != 0) // a tile of 192 columns has twelve
     --atOnce;
-  auto visit = [&](Value first) {
-    SmallVector<Position> positions;
-    for (uint32_t number = 0; number < atOnce; ++number) {
-      Value vector = k_.add(first, k_.number(int64_t(number) * k_.threads));
-      positions.push_back(
-          {k_.div(vector, k_.number(inRow)), k_.mul(k_.rem(vector, k_.number(inRow)), k_.number(width))});
-    }
-    body(positions);
-  };
+  auto visit = [&](Value first) { body(positionsFrom(first, width, atOnce)); };
   if (count == atOnce)
     return visit(thread);
   k_.loop(thread, k_.number(int64_t(count) * k_.threads), k_.number(int64_t(atOnce) * k_.threads), {},
@@ -81,25 +87,25 @@ void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> value
 
 bool OperandTile::hasRuns() const {
   // Few enough that a thread has all of its vectors at once.
-  constexpr uint32_t kMostVectors = 8, kThreads = 128;
+  constexpr uint32_t kMostVectors = 16, kThreads = 128;
   return isCopied() && operand_.plain && operand_.isAlongReduced && kernel_.product.reduced.size() == 1 &&
          !kernel_.reducedPatches && side_ * kernel_.depth <= kMostVectors * kThreads * width_;
 }
 
 OperandTile::Runs OperandTile::findRuns() {
   Runs runs;
-  forEach(width_, [&](ArrayRef<Position> positions) {
-    for (auto [row, inRow] : positions)
-      runs.sources.push_back(space_.source(operand_, k_.add(space_.firstRow(), row), inRow, width_, /*mayEnd=*/false));
-  });
+  for (auto [row, inRow] : positionsFrom(k_.thread(), width_, vectors(width_)))
+    runs.sources.push_back(space_.source(operand_, k_.add(space_.firstRow(), row), inRow, width_, /*mayEnd=*/false));
   return runs;
 }
 
 void OperandTile::bringRuns(Value arena, Value step, const Runs &runs) {
   Type element = operand_.value.getType();
   Value first = k_.mul(step, k_.number(kernel_.depth));
-  forEach(width_, [&](ArrayRef<Position> positions) {
-    for (auto [position, run] : llvm::zip_equal(positions, runs.sources)) {
+  const SmallVector<Position> positions = positionsFrom(k_.thread(), width_, uint32_t(runs.sources.size()));
+  auto bringSome = [&](size_t begin, size_t count) {
+    for (auto [position, run] :
+         llvm::zip_equal(ArrayRef(positions).slice(begin, count), ArrayRef(runs.sources).slice(begin, count))) {
       Value exists = run.exists;
       if (!space_.reducedIsWhole()) {
         Value isBelow = k_.less(k_.add(first, position.inRow), space_.reduced());
@@ -108,7 +114,14 @@ void OperandTile::bringRuns(Value arena, Value step, const Runs &runs) {
       Value to = offsetOf(position.row, k_.div(position.inRow, k_.number(chunk())));
       core_.copyAsync(k_.at(arena, k_.b.getI8Type(), to), k_.at(run.address, element, first), exists);
     }
-  });
+  };
+  // Of more than 128 rows, those behind them are brought where there are some: else nobody reads their places.
+  const size_t firstRows =
+      std::min<size_t>(positions.size(), size_t(kOptionalRows) * kernel_.depth / width_ / k_.threads);
+  bringSome(0, firstRows);
+  if (firstRows < positions.size())
+    k_.when(space_.isRow(k_.add(space_.firstRow(), k_.number(kOptionalRows))),
+            [&] { bringSome(firstRows, positions.size() - firstRows); });
 }
 
 void OperandTile::bring(Value arena, Value step, bool isFast) {

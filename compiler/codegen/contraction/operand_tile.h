@@ -58,6 +58,9 @@ private:
   struct Position {
     mlir::Value row, inRow; // of the tile
   };
+  /// Vectors of a thread in a tile.
+  uint32_t vectors(uint32_t width) const { return side_ * kernel_.depth / (width * k_.threads); }
+  llvm::SmallVector<Position> positionsFrom(mlir::Value first, uint32_t width, uint32_t count);
   void forEach(uint32_t width, llvm::function_ref<void(llvm::ArrayRef<Position>)> body);
 
   const ProductKernel &kernel_;

@@ -15,7 +15,7 @@ public:
   struct Tile {
     mlir::Value first, end, expert; // its first position, the one behind its expert's last
   };
-  /// How many tiles of 64 or 128 rows there are.
+  /// How many tiles of 64, 128 or 256 rows there are.
   mlir::Value tiles(int64_t side);
   /// One of them, or of none of them that is all zeros.
   Tile tile(mlir::Value number, int64_t side);

@@ -42,9 +42,8 @@ void StageRing::fillWhenCopied(Value step) {
   k_.assembly("cp.async.mbarrier.arrive.noinc.shared.b64 [$0];", {k_.word(fullBarrier(step))}, "r");
 }
 
-void StageRing::expect(Value step, uint32_t count) {
-  k_.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;",
-              {k_.word(fullBarrier(step)), k_.word(k_.number(count))}, "r,r");
+void StageRing::expect(Value step, Value count) {
+  k_.assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", {k_.word(fullBarrier(step)), k_.word(count)}, "r,r");
 }
 
 void StageRing::emptyFor(Value step, Value block) {

@@ -38,7 +38,8 @@ public:
   /// shared memory in another way than threads do needs a fence behind waitUntilFull().
   void fillWhenCopied(mlir::Value step);
   /// This thread's part of the step is `count` bytes that copies bring.
-  void expect(mlir::Value step, uint32_t count);
+  void expect(mlir::Value step, mlir::Value count);
+  void expect(mlir::Value step, uint32_t count) { expect(step, k_.number(count)); }
   /// This thread's team has read the step.
   void empty(mlir::Value step) { arrive(emptyBarrier(step)); }
   /// The same, by the thread for which `isFirst` holds, without a branch: all of the team are together behind it.

@@ -170,6 +170,26 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
   return withBox(*map, tile);
 }
 
+std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &product, const Operand &operand,
+                                  uint32_t side, uint32_t depth, uint32_t parts) {
+  constexpr uint32_t kBox = 64;
+  if (operand.across.size() != 1 || product.routes)
+    return mapOf(shape, product, operand, side, depth, parts);
+  const std::optional<int64_t> size = shape.axes[operand.across.front()].size;
+  if (size && *size > 0 && *size < side) {
+    const uint64_t step = parts * uint64_t(operand.isAlongReduced ? kRowsOfSwizzle : kBox);
+    return mapOf(shape, product, operand, std::min(side, uint32_t(llvm::alignTo(uint64_t(*size), step))), depth, parts);
+  }
+  const bool mayLack =
+      operand.isAlongReduced && &operand == &product.left && parts == 1 && side > kBox && !(size && *size % side == 0);
+  if (!mayLack)
+    return mapOf(shape, product, operand, side, depth, parts);
+  std::optional<TileMap> map = mapOf(shape, product, operand, side, depth, side / kBox);
+  if (map)
+    map->mayLack = true;
+  return map;
+}
+
 std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,
                                    const KernelTensor &tensor, uint32_t rows, uint32_t columns) {
   if (product.routes || product.rows.size() != 1 || product.columns.size() != 1 ||

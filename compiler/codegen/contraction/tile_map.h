@@ -31,8 +31,13 @@ struct TileMap {
   uint32_t boxes = 1;                      // in a tile, side by side across
   uint32_t across = 0;                     // positions of a box
   uint32_t boxesDeep = 1;                  // in a tile, behind each other along the reduced elements
+  bool mayLack = false;                    // boxes of the last tile may have no position
   static constexpr unsigned kNoAxis = ~0U;
   std::optional<unsigned> expert; // of a routed product's weights: the dimension of their experts
+
+  /// What all boxes of a tile bring.
+  uint32_t bytes() const { return boxes * across * kRowBytes; }
+  static constexpr uint32_t kRowBytes = 128; // of a step
 
   /// Where the box of a point begins. @param of the expert, where there are some
   llvm::SmallVector<mlir::Value> beginAt(KernelBuilder &k, const Point &point, mlir::Value of = {}) const;
@@ -48,6 +53,14 @@ struct TileMap {
 /// @param parts of a tile that are asked for one by one: the boxes of a tile are a multiple of them
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,
                              uint32_t depth, uint32_t parts = 1);
+
+/// The same without boxes of positions that are not there. What lies outside of the tensor the copy makes zero itself,
+/// at a tenth of the speed at which it brings the rest (5 ns for a row of 128 bytes, measured on an H100): 48 rows of
+/// 64 take longer than a tile's product. So boxes of a tile that has all positions are as high as these are many; and
+/// where the last of several tiles has only some, its boxes are of 64, and those without any are left out (`mayLack`).
+/// What they would have brought stays what it was, and nobody needs it.
+std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &product, const Operand &operand,
+                                  uint32_t side, uint32_t depth, uint32_t parts = 1);
 
 /// A result as boxes of so many rows and columns, which a warp writes at once; nothing where rows are no single
 /// dimension of the tensor (or several, outermost), or columns are none.

@@ -60,6 +60,8 @@ public:
   mlir::Value inBatch(unsigned axis) const { return origin_.index[axis]; }
   /// An element of the result.
   Point resultAt(mlir::Value row, mlir::Value column);
+  /// Whether a row of the tile, or one behind it, is one of the product, or of its expert.
+  mlir::Value isRow(mlir::Value row);
   /// Whether it is one.
   mlir::Value isResult(mlir::Value row, mlir::Value column);
   /// It, or one near it that exists, as do `width` of them along the columns.
@@ -103,7 +105,6 @@ private:
   /// Null: each is there.
   mlir::Value exists(const Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);
   void clamp(Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);
-  mlir::Value isRow(mlir::Value row);
   void placeRow(Point &point, mlir::Value row);
   void placeNearRow(Point &point, mlir::Value row);
   mlir::Value isInside(const KernelBorder &border, const Point &point);

@@ -10,9 +10,10 @@
 //
 // The table, lines of four i32:
 //
-//   1 line                tiles of 64 rows, tiles of 128 rows, 0, 0
+//   1 line                tiles of 64 rows, tiles of 128 rows, tiles of 256 rows, 0
 //   rows / 64 + experts   a tile of 64: its first position, the position behind its expert's last, expert, 0
 //   rows / 128 + experts  the same of tiles of 128
+//   rows / 256 + experts  the same of tiles of 256
 //   rows / 4 + 1          the row at each position: rows of the first expert in their order, then those of the next
 //
 // Rows are numbered as the result has them, along all of its dimensions that are no columns. An expert that does not
@@ -44,9 +45,9 @@ struct RoutedWeights {
 std::optional<RoutedWeights> routedWeightsOf(mlir::Value value, mlir::linalg::GenericOp op);
 
 // Rows of the tiles that the table has lists of, and integers of a line.
-inline constexpr std::array<int64_t, 2> kRoutedTiles = {64, 128};
+inline constexpr std::array<int64_t, 3> kRoutedTiles = {64, 128, 256};
 inline constexpr int64_t kRouteLine = 4;
-inline constexpr int64_t kMostExperts = 4096;
+inline constexpr int64_t kMostExperts = 2048; // their counts fit shared memory (codegen/along/route.cpp)
 /// Lines of the table for so many rows.
 int64_t routeLines(int64_t rows, int64_t experts);
 

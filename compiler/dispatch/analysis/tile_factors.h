@@ -16,7 +16,7 @@ inline constexpr llvm::StringLiteral kHopperOnlyAttr = "tenon.hopper_only";
 /// Reduced elements that a tile takes at once: rows of 128 bytes.
 inline constexpr int64_t kStepOfTiles = 64;
 /// Of more rows, each tile of which computes the weights again, a kernel before stores them.
-inline constexpr int64_t kMostRowsOfTiles = 256;
+inline constexpr int64_t kMostRowsOfTiles = 1024;
 /// Whether tiles of the product would compute such a factor: code is made for sm_90a alone, and the factors are f16 or
 /// bf16, whole steps of them.
 bool mayTilesCompute(const Contraction &product);

@@ -6,7 +6,7 @@
 // RUN: FileCheck %s --check-prefix=GROUP --input-file=%t.kernels/many_dispatch_0_sm_90a.ptx
 
 // CHECK-LABEL: func.func @many(
-// CHECK: %[[TABLE:.*]] = flow.dispatch @many_dispatch_1::@many_dispatch_1({{.*}}) : (tensor<1024x2xi32>) -> tensor<578x4xi32>
+// CHECK: %[[TABLE:.*]] = flow.dispatch @many_dispatch_1::@many_dispatch_1({{.*}}) : (tensor<1024x2xi32>) -> tensor<594x4xi32>
 // CHECK-NEXT: flow.dispatch @many_dispatch_0::@many_dispatch_0({{.*}}, %[[TABLE]], {{.*}}) :
 // CHECK-NEXT: return
 

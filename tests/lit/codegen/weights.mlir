@@ -20,7 +20,7 @@
 // CHECK: by = "skinny"
 // CHECK: contraction '4096x4x64 ppp: i8(d0, d1, d2 floordiv 2)
 // CHECK-SAME: ?x4096x4x64 pprr: bf16(d0, d2, d3), (i8), bf16(d1, d2)
-// CHECK: {by = "wgmma", rows = 64, columns = 128} or {by = "wgmma", rows = 128, columns = 128}
+// CHECK: {by = "wgmma", rows = 64, columns = 128} or {by = "wgmma", rows = 256, columns = 128}
 // CHECK: contraction '128x4096x256 ppr: bf16(d0, d2), i8(d1, d2), bf16(d1)
 // CHECK: by = "wgmma"
 //

@@ -14,7 +14,7 @@ Value WarpgroupProduct::descriptor(const OperandTile &tile, Value address) {
   return arith::OrIOp::create(k_.b, k_.loc, start, k_.number(int64_t(block << 16 | kEightRows << 32 | kSwizzle128)));
 }
 
-TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
+TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step, uint32_t part) {
   constexpr uint32_t kAlong = 16 * 2, kAcross = 16 * 128;
   Value arena = k_.add(LLVM::PtrToIntOp::create(k_.b, k_.loc, k_.b.getI64Type(), arena_), stageBytes(step));
   // So many positions are as many bytes, whichever way they lie.
@@ -22,6 +22,8 @@ TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step) {
   Value left = arena, right = k_.add(arena, k_.number(tile.left.bytes()));
   (areRowsDivided() ? left : right) =
       areRowsDivided() ? k_.add(left, ofConsumer(kGroupRows)) : k_.add(right, ofConsumer(groupColumns()));
+  if (part != 0)
+    left = k_.add(left, k_.number(int64_t(part) * kConsumers * kGroupRows * kStepBytes));
   const bool leftAlong = tile.left.liesAlongReduced(), rightAlong = tile.right.liesAlongReduced();
   return {.left = descriptor(tile.left, left),
           .right = descriptor(tile.right, right),
@@ -42,20 +44,20 @@ void WarpgroupProduct::tellEmpty(Value step, Value condition) {
 
 /// Of f8: what a step comes to is added to the sums of all steps (product.h). Wide tiles take two turns, so that sums
 /// of steps need fewer registers. While one consumer adds, the other one's products run.
-WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Value first) {
+WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Value first, uint32_t parts) {
   static_assert(kStepBytes <= kMostNarrowlySummed);
   const uint32_t columns = groupColumns(), atOnce = columns <= kMostColumnsAtOnce ? columns : kColumnsAtOnce;
-  const Values none(kGroupRows * columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
+  const Values none(parts * kGroupRows * columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
   return k_.loop(k_.number(0), count_, k_.number(1), none, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile);
     waitUntilFull(tile, step);
     Values sums = llvm::to_vector(carried);
     Value *sum = sums.begin();
-    for (uint32_t begin = 0; begin < columns; begin += atOnce) {
-      TensorCore::Step operands = operandsOf(tile, step);
-      operands.right = k_.add(operands.right, k_.number(begin * kStepBytes / 16));
+    for (uint32_t turn = 0; turn < parts * columns / atOnce; ++turn) {
+      TensorCore::Step operands = operandsOf(tile, step, turn * atOnce / columns);
+      operands.right = k_.add(operands.right, k_.number(turn * atOnce % columns * kStepBytes / 16));
       const Values products = core_.waitForProducts(0, core_.multiplyGroup(operands, atOnce));
-      if (begin + atOnce == columns)
+      if ((turn + 1) * atOnce == parts * columns)
         tellEmpty(step);
       for (Value product : products) {
         *sum = arith::AddFOp::create(k_.b, k_.loc, *sum, product);
@@ -66,16 +68,26 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Valu
   });
 }
 
-/// The product of a step runs on while the next one begins; then its stage is empty.
-WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first) {
+/// The products of a step run on while the next one's begin; then its stage is empty.
+/// @return sums of each of the first `parts`, one behind the other
+WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first, uint32_t parts) {
   if (kernel_.product.addsSteps())
-    return multiplyAndAdd(tile, first);
-  Values sums(kGroupRows * groupColumns() / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
+    return multiplyAndAdd(tile, first, parts);
+  const uint32_t ofPart = kGroupRows * groupColumns() / kGroupThreads;
+  Values sums(parts * ofPart, neutral(k_, kernel_.product.sum.sum));
+  // Zeros that are copied to the second part's sums behind the first one's products would wait for these.
+  if (parts > 1 && isa<IntegerType>(sums.front().getType()))
+    for (Value &sum : sums)
+      sum = k_.opaque(sum);
   sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
     Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
     waitUntilFull(tile, step);
     Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isLater);
-    Values next = core_.waitForProducts(1, core_.multiplyGroup(operandsOf(tile, step), groupColumns(), keeps, carried));
+    Values next;
+    for (uint32_t part = 0; part < parts; ++part)
+      llvm::append_range(next, core_.multiplyGroup(operandsOf(tile, step, part), groupColumns(), keeps,
+                                                   carried.slice(part * ofPart, ofPart)));
+    next = core_.waitForProducts(parts, next);
     tellEmpty(k_.sub(step, k_.number(1)), isLater);
     return next;
   });
@@ -90,15 +102,17 @@ void WarpgroupProduct::write(Tile &tile, const Values &sums) {
   Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
   Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
   SmallVector<ResultPart> parts;
-  for (uint32_t first = 0; first < groupColumns(); first += kPartColumns) {
+  const uint32_t ofPart = kGroupRows * groupColumns() / kGroupThreads;
+  for (uint32_t inAll = 0; inAll < sums.size() / ofPart * groupColumns(); inAll += kPartColumns) {
+    const uint32_t number = inAll / groupColumns(), first = inAll % groupColumns();
     ResultPart &part = parts.emplace_back();
     part.rows = kGroupRows;
     part.columns = std::min(kPartColumns, groupColumns() - first);
-    part.rowOf = [this](Value inPart) { return k_.add(inPart, firstRow()); };
+    part.rowOf = [this, number](Value inPart) { return k_.add(inPart, firstRow(number)); };
     part.columnOf = [this, first](Value inPart) { return k_.add(k_.add(inPart, k_.number(first)), firstColumn()); };
     for (uint32_t column = 0; column < part.columns / 8; ++column)
       for (uint32_t half = 0; half < 2; ++half) {
-        const Value *values = sums.begin() + 4 * (first / 8 + column) + 2 * half;
+        const Value *values = sums.begin() + number * ofPart + 4 * (first / 8 + column) + 2 * half;
         part.runs.push_back(
             {k_.add(row, k_.number(8 * half)), k_.add(pair, k_.number(8 * column)), Values(values, values + 2)});
       }
@@ -112,18 +126,31 @@ Value WarpgroupProduct::resultArena() {
 }
 
 void WarpgroupProduct::consume() {
-  k_.takeRegisters(producers_ > 1 ? kFedRegisters : hasManySums() ? kManyConsumerRegisters : kConsumerRegisters);
+  k_.takeRegisters(consumerRegisters());
   k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] {
     std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
     Value isNarrow = narrow ? narrow->isAligned() : Value();
     Value map = kernel_.tensorMaps.size() > 2 ? kernel_.tensorMaps[2] : Value();
-    forEachTile([&](Tile &tile, Value first) {
-      const Values sums = multiply(tile, first);
+    auto compute = [&](Tile &tile, Value first, uint32_t parts) {
+      const Values sums = multiply(tile, first, parts);
       if (!narrow)
         return write(tile, sums);
+      const size_t ofPart = sums.size() / parts;
       k_.branch(
-          isNarrow, [&] { narrow->write(tile.space, firstRow(), firstColumn(), resultArena(), sums, map); },
+          isNarrow,
+          [&] {
+            for (uint32_t part = 0; part < parts; ++part)
+              narrow->write(tile.space, firstRow(part), firstColumn(), resultArena(),
+                            ArrayRef(sums).slice(part * ofPart, ofPart), map);
+          },
           [&] { write(tile, sums); });
+    };
+    forEachTile([&](Tile &tile, Value first) {
+      if (!mayEndEarly())
+        return compute(tile, first, parts());
+      // Rows that are not there need not be multiplied.
+      Value last = k_.add(tile.space.firstRow(), firstRow(parts() - 1));
+      k_.branch(tile.space.isRow(last), [&] { compute(tile, first, parts()); }, [&] { compute(tile, first, 1); });
     });
     if (map)
       k_.when(isNarrow, [&] { narrow->finish(); });

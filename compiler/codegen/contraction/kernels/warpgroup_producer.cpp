@@ -17,7 +17,7 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, c
   Value across = &operand == &kernel_.product.left ? tile.space.firstRow() : tile.space.firstColumn();
   const uint32_t boxes = isShared ? map.boxes / kernel_.cluster : map.boxes;
   Value first = isShared ? k_.mul(rank_, k_.number(boxes)) : k_.number(0);
-  for (uint32_t box = 0; box < boxes; ++box) {
+  auto ask = [&](uint32_t box) {
     Value inTile = k_.mul(k_.add(first, k_.number(box)), k_.number(map.across));
     for (uint32_t deep = 0; deep < map.boxesDeep; ++deep) {
       Value inStep = k_.number(deep * (kernel_.depth / map.boxesDeep));
@@ -27,13 +27,31 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, c
       Value place = k_.at(to, k_.b.getI8Type(), k_.mul(k_.add(inTile, inStep), k_.number(kStepBytes)));
       ring_->copyBox(place, tensorMap, position, step, isShared ? kernel_.cluster : 0);
     }
+  };
+  for (uint32_t box = 0; box < boxes; ++box) {
+    if (map.mayLack && box != 0)
+      k_.when(k_.less(k_.number(box), boxesOf(map, tile)), [&] { ask(box); });
+    else
+      ask(box);
   }
+}
+
+Value WarpgroupProduct::boxesOf(const TileMap &map, Tile &tile) {
+  if (!map.mayLack)
+    return k_.number(map.boxes);
+  // One at least, also of a block of a pair that has no row.
+  Value first = tile.space.firstRow(), end = tile.space.rows();
+  Value rows = k_.select(k_.less(first, end), k_.sub(end, first), k_.number(1));
+  return k_.min(k_.number(map.boxes), k_.div(k_.add(rows, k_.number(map.across - 1)), k_.number(map.across)));
 }
 
 /// Those of a step, of the operands that have maps.
 void WarpgroupProduct::askForBoxes(Tile &tile, Value step, Value inTile) {
   Value to = inArena(stageBytes(step)), reduced = k_.mul(inTile, k_.number(kernel_.depth));
-  ring_->expect(step, (leftMap_ ? tile.left.bytes() : 0) + (rightMap_ ? tile.right.bytes() : 0));
+  Value bytes = k_.number(rightMap_ ? rightMap_->bytes() : 0);
+  if (leftMap_)
+    bytes = k_.add(bytes, k_.mul(boxesOf(*leftMap_, tile), k_.number(leftMap_->bytes() / leftMap_->boxes)));
+  ring_->expect(step, bytes);
   if (leftMap_)
     askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step,
            isInCluster() && kernel_.isSideBySide);
@@ -133,7 +151,7 @@ void WarpgroupProduct::copyRows() {
       Value right = k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes()));
       ring_->waitUntilEmpty(step);
       k_.when(k_.equal(thread_, k_.number(0)), [&] {
-        ring_->expect(step, tile.right.bytes());
+        ring_->expect(step, rightMap_->bytes());
         askFor(*rightMap_, kernel_.tensorMaps[0], tile, kernel_.product.right, right,
                k_.mul(inTile, k_.number(kernel_.depth)), step, /*isShared=*/false);
       });
@@ -154,7 +172,7 @@ void WarpgroupProduct::waitUntilFull(const Tile &tile, Value step) {
 }
 
 void WarpgroupProduct::produce() {
-  k_.leaveRegisters(producers_ > 1 ? kComputingRegisters : hasManySums() ? kFewProducerRegisters : kProducerRegisters);
+  k_.leaveRegisters(producerRegisters());
   auto copy = [&](bool isFast) {
     if (producers_ == 1)
       return copyElements(isFast);

@@ -75,6 +75,8 @@ uint32_t warpgroupDepth(Type element) {
 }
 
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
+  if (rows == 256)
+    return columns == 128;
   if (rows == 128)
     return columns == 64 || columns == 128 || columns == 192 || columns == 256;
   // Across, 64 positions are a block, which two consumers do not share.

@@ -4,8 +4,8 @@
 //
 //   producer      brings the operands of steps to come into a ring of stages in shared memory: one thread asks the
 //                 tensor memory accelerator for boxes (tile_map.h), or all of them copy elements where there is no map
-//   two consumers multiply what is in shared memory, and write their part of the result: 64 rows of a tile of 128, or
-//                 half of the columns of a tile of 64 rows
+//   two consumers multiply what is in shared memory, and write their part of the result: 64 rows of each 128 of a tile,
+//                 or half of the columns of a tile of 64 rows
 //
 // Blocks take one tile after the other: while consumers write a result, the producer brings the next tile's operands.
 #pragma once
@@ -19,8 +19,8 @@ inline constexpr uint32_t kWarpgroupThreads = 3 * 128;
 inline constexpr uint32_t kComputingThreads = 4 * 128;
 /// Reduced elements of a step.
 uint32_t warpgroupDepth(mlir::Type element);
-/// Tiles that it computes: 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256 columns, or 192 where the
-/// right side lies along the reduced elements.
+/// Tiles that it computes: 256 rows and 128 columns; 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256
+/// columns, or 64 or 192 where the right side lies along the reduced elements.
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right);
 /// Dynamic shared memory that it takes.
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns);

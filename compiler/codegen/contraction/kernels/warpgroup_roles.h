@@ -27,6 +27,8 @@ inline constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
 inline constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
 // Of a block of 512, which is given 128 each: two warpgroups that compute an operand.
 inline constexpr uint32_t kComputingRegisters = 88, kFedRegisters = 168;
+// The same where a consumer has 128 rows.
+inline constexpr uint32_t kFewComputingRegisters = 80, kManyFedRegisters = 176;
 inline constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
 // Barriers of the three warpgroups begin behind 0, which is the block's.
 inline constexpr uint32_t kFirstBarrier = 1;
@@ -52,13 +54,14 @@ public:
     if (kernel_.tensorMaps.empty())
       return;
     if (kernel_.product.routes) {
-      rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
+      rightMap_ = tightMapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth);
       return;
     }
     computed_ = ComputedTile::operandOf(kernel_.product, kernel_.shape);
     const uint32_t ofLeft = kernel_.isSideBySide ? kernel_.cluster : 1, ofRight = kernel_.cluster / ofLeft;
-    leftMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
-    rightMap_ = mapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
+    leftMap_ = tightMapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
+    rightMap_ =
+        tightMapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
   }
 
   void run();
@@ -90,10 +93,27 @@ private:
     return KernelBuilder::known(k_.less(blocks, k_.number(kFewBlocks + 1))).value_or(false);
   }
   /// Whether each consumer has rows of the tile; else it has columns.
-  bool areRowsDivided() const { return kernel_.rows == kConsumers * kGroupRows; }
+  bool areRowsDivided() const { return kernel_.rows >= kConsumers * kGroupRows; }
+  /// How often a consumer has 64 rows of a tile, 128 from each other.
+  uint32_t parts() const { return areRowsDivided() ? kernel_.rows / (kConsumers * kGroupRows) : 1; }
   uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
-  bool hasManySums() const { return kernel_.product.addsSteps() && groupColumns() > kColumnsAtOnce; }
-  mlir::Value firstRow() { return k_.mul(group_, k_.number(areRowsDivided() ? kGroupRows : 0)); }
+  uint32_t producerRegisters() const {
+    if (producers_ > 1)
+      return parts() > 1 ? kFewComputingRegisters : kComputingRegisters;
+    return hasManySums() ? kFewProducerRegisters : kProducerRegisters;
+  }
+  uint32_t consumerRegisters() const {
+    if (producers_ > 1)
+      return parts() > 1 ? kManyFedRegisters : kFedRegisters;
+    return hasManySums() ? kManyConsumerRegisters : kConsumerRegisters;
+  }
+  bool hasManySums() const { return kernel_.product.addsSteps() && parts() * groupColumns() > kColumnsAtOnce; }
+  /// Whether a tile may lack all rows of a consumer's last part.
+  bool mayEndEarly() const { return parts() > 1 && !kernel_.rowPatches && !first_.rowsAreWhole(); }
+  mlir::Value firstRow(uint32_t part) {
+    return k_.add(k_.mul(group_, k_.number(areRowsDivided() ? kGroupRows : 0)),
+                  k_.number(int64_t(part) * kConsumers * kGroupRows));
+  }
   mlir::Value firstColumn() { return k_.mul(group_, k_.number(areRowsDivided() ? 0 : groupColumns())); }
   mlir::Value stageBytes(mlir::Value step) {
     return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
@@ -108,6 +128,8 @@ private:
   void askForBoxes();
   void askForBoxes(Tile &tile, mlir::Value step, mlir::Value inTile);
   void computeTiles();
+  /// Boxes of the left operand that bring something.
+  mlir::Value boxesOf(const TileMap &map, Tile &tile);
   void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to,
               mlir::Value reduced, mlir::Value step, bool isShared);
   void copyElements(bool isFast);
@@ -117,9 +139,9 @@ private:
   void consume();
   void tellEmpty(mlir::Value step, mlir::Value condition = {}); // null: always
   mlir::Value descriptor(const OperandTile &tile, mlir::Value address);
-  TensorCore::Step operandsOf(const Tile &tile, mlir::Value step);
-  Values multiply(const Tile &tile, mlir::Value first);
-  Values multiplyAndAdd(const Tile &tile, mlir::Value first);
+  TensorCore::Step operandsOf(const Tile &tile, mlir::Value step, uint32_t part);
+  Values multiply(const Tile &tile, mlir::Value first, uint32_t parts);
+  Values multiplyAndAdd(const Tile &tile, mlir::Value first, uint32_t parts);
   void write(Tile &tile, const Values &sums);
   mlir::Value resultArena();
 

@@ -13,20 +13,21 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
-                                             {64, 256, 0.42},   {64, 192, 0.32},  {64, 128, 0.22},   {64, 64, 0.15}};
+constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425},
+                                             {128, 64, 0.25},   {64, 256, 0.42},  {64, 192, 0.32},
+                                             {64, 128, 0.22},   {64, 64, 0.15},   {256, 128, 0.72}};
 constexpr const WarpgroupTile &kOfFewRows = kWarpgroupTiles[6], &kNarrowOfFewRows = kWarpgroupTiles[7];
-// Of fewer rows, tiles of 64 columns bring mostly the same rows, all at once from few places of the cache.
-constexpr int64_t kLeastOfNarrow = 33;
 constexpr int64_t kLeastAcrossOfClusters = 16;
+// Of so many rows boxes bring little, and who asks for a part of them waits for the slowest of all.
+constexpr int64_t kMostRowsAlone = 32;
 // So many blocks of quads run at once on an H100 or H200, whose multiprocessors are groups of 16 and 18 and some fewer.
 // A few more would double the time.
 constexpr int64_t kMostOfQuads = 112;
 
 // Behind the steps of each tile, until the next one's begin.
 constexpr double kMicrosecondsOfTile = 0.5;
-// For each column of weights that a tile computes, in a step: most of it passes while others multiply.
-constexpr double kMicrosecondsOfComputed = 0.0005;
+// For each column of weights that a tile computes, in a step: what two producers take, and what the others notice.
+constexpr double kMicrosecondsOfComputed = 0.0048, kMicrosecondsBesideComputed = 0.001;
 // Sums of wider tiles take registers that two producers have.
 constexpr int64_t kMostColumnsComputed = 128;
 constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
@@ -136,7 +137,7 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
   const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
   if (isSideBySide(shape, product, kSmallTile)) { // the caches and the memory are all that matters
     const bool isNarrow =
-        *shape.sizeOf(product.rows) >= kLeastOfNarrow && product.right.isAlongReduced &&
+        product.right.isAlongReduced &&
         warpgroupTilesOf(shape, product, kNarrowOfFewRows).value_or(INT64_MAX) <= int64_t(multiprocessors);
     return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
   }
@@ -149,8 +150,13 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
     if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
         !isWarpgroupTile(tile.rows, tile.columns, product.right) || (isComputed && tile.columns > kMostColumnsComputed))
       continue;
+    if (tile.rows > kLargeTile && !isComputed)
+      continue;
     const double rounds = double(llvm::divideCeil(uint64_t(*tiles), multiprocessors));
-    const double ofStep = tile.microseconds + (isComputed ? double(tile.columns) * kMicrosecondsOfComputed : 0);
+    double ofStep = tile.microseconds;
+    if (isComputed)
+      ofStep = std::max(ofStep + double(tile.columns) * kMicrosecondsBesideComputed,
+                        double(tile.columns) * kMicrosecondsOfComputed);
     const double taken = rounds * (steps * ofStep + kMicrosecondsOfTile);
     if (!best || taken < least)
       best = &tile, least = taken;
@@ -166,7 +172,8 @@ bool isSideBySide(const GroupShape &shape, const Product &product, int64_t rows)
 uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   const int64_t across = columns ? ceilDiv(*columns, tile.columns) : 0;
-  if (tile.columns == kNarrowOfFewRows.columns || across < kLeastAcrossOfClusters)
+  if (tile.columns == kNarrowOfFewRows.columns || across < kLeastAcrossOfClusters ||
+      *shape.sizeOf(product.rows) <= kMostRowsAlone)
     return 1;
   const int64_t tiles = shape.sizeOf(product.batch).value_or(1) * across;
   if (tiles > kMostOfQuads && tiles <= int64_t(abi::findArchitecture(90)->product.multiprocessors))

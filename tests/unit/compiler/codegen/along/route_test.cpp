@@ -23,7 +23,7 @@ TEST_F(RouteTest, OneBlockOfAsManyWarpsAsHaveCounts) {
   EXPECT_EQ(planOf(8).threads, 512u);
   EXPECT_EQ(planOf(256).threads, 512u);
   EXPECT_EQ(planOf(1000).threads, 256u);
-  EXPECT_EQ(planOf(4096).threads, 64u);
+  EXPECT_EQ(planOf(2048).threads, 32u);
 }
 
 TEST_F(RouteTest, RowsAreWalkedThroughTwice) {

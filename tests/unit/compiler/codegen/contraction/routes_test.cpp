@@ -14,11 +14,13 @@ TEST_F(RoutesPlaces, PartsOfTheTableFollowEachOther) {
   Routes routes(k, parameter(0), k.number(300), 5);
   EXPECT_EQ(constant(Routes::placeOfCount(k, 64)), 0);
   EXPECT_EQ(constant(Routes::placeOfCount(k, 128)), 1);
+  EXPECT_EQ(constant(Routes::placeOfCount(k, 256)), 2);
   EXPECT_EQ(constant(routes.placeOfTile(k.number(0), 64)), 4);
   EXPECT_EQ(constant(routes.placeOfTile(k.number(2), 64)), 12);
   EXPECT_EQ(constant(routes.placeOfTile(k.number(0), 128)), 4 * (1 + 9));
-  EXPECT_EQ(constant(routes.placeOfRow(k.number(299))), 4 * (1 + 9 + 7) + 299);
-  EXPECT_GE(4 * dispatch::routeLines(300, 5), 4 * (1 + 9 + 7) + 300);
+  EXPECT_EQ(constant(routes.placeOfTile(k.number(0), 256)), 4 * (1 + 9 + 7));
+  EXPECT_EQ(constant(routes.placeOfRow(k.number(299))), 4 * (1 + 9 + 7 + 6) + 299);
+  EXPECT_GE(4 * dispatch::routeLines(300, 5), 4 * (1 + 9 + 7 + 6) + 300);
 }
 
 } // namespace

@@ -20,6 +20,13 @@ protected:
     const uint32_t depth = element == "i8" ? 128 : 64;
     return product ? mapOf(*shape_, *product, product->right, side, depth, parts) : std::nullopt;
   }
+  /// Of the left operand, without boxes of rows that are not there.
+  std::optional<TileMap> tightMapOfLeft(const std::string &left, const std::string &rows, uint32_t side,
+                                        uint32_t parts = 1) {
+    const KernelFunction &kernel = read(left, "nk", {{'m', rows}, {'n', "512"}, {'k', "512"}});
+    const std::optional<Product> product = Product::of(kernel, *shape_);
+    return product ? tightMapOf(*shape_, *product, product->left, side, 64, parts) : std::nullopt;
+  }
   static Box boxOf(const std::optional<TileMap> &map) { return map ? Box(map->box.begin(), map->box.end()) : Box(); }
 };
 
@@ -39,6 +46,31 @@ TEST_F(TileMapTest, PartsOfATileAreBoxesOfTheirOwn) {
   EXPECT_EQ(along->across, 128u);
   EXPECT_EQ(boxOf(across), (Box{64, 64}));
   EXPECT_FALSE(mapOfRight("kn", sizes, "bf16", "f32", 192, 2)) << "three boxes";
+}
+
+TEST_F(TileMapTest, BoxesAreNoHigherThanTheRows) {
+  const auto few = tightMapOfLeft("mk", "17", 64), shared = tightMapOfLeft("mk", "17", 64, 4);
+  EXPECT_EQ(boxOf(few), (Box{24, 64}));
+  EXPECT_EQ(few->bytes(), 24u * 128);
+  EXPECT_EQ(boxOf(shared), (Box{8, 64}));
+  EXPECT_EQ(shared->boxes, 4u);
+  const auto across = tightMapOfLeft("km", "72", 256); // two of the four blocks of 64 rows
+  EXPECT_EQ(boxOf(across), (Box{64, 64}));
+  EXPECT_EQ(across->boxes, 2u);
+}
+
+TEST_F(TileMapTest, WhereTheLastTileHasSomeRowsBoxesMayBeLeftOut) {
+  const auto whole = tightMapOfLeft("mk", "512", 256), ragged = tightMapOfLeft("mk", "300", 256),
+             unknown = tightMapOfLeft("mk", "?", 128);
+  EXPECT_EQ(boxOf(whole), (Box{256, 64}));
+  EXPECT_FALSE(whole->mayLack);
+  for (const auto &map : {ragged, unknown}) {
+    EXPECT_EQ(boxOf(map), (Box{64, 64}));
+    EXPECT_TRUE(map->mayLack);
+  }
+  EXPECT_EQ(ragged->boxes, 4u);
+  EXPECT_EQ(unknown->boxes, 2u);
+  EXPECT_FALSE(tightMapOfLeft("mk", "?", 64)->mayLack) << "one box of 64";
 }
 
 TEST_F(TileMapTest, AcrossABoxIsARowOf128Bytes) {

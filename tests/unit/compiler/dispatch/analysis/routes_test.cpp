@@ -66,9 +66,9 @@ TEST_F(RoutesTest, RowsAreWhatTheWeightsDoNotHave) {
 }
 
 TEST_F(RoutesTest, EachExpertMayLeaveATileThatIsNotFull) {
-  EXPECT_EQ(routeLines(0, 1), 1 + 1 + 1 + 1);
-  EXPECT_EQ(routeLines(300, 5), 1 + (4 + 5) + (2 + 5) + 76);
-  EXPECT_EQ(routeLines(301, 5), 1 + (4 + 5) + (2 + 5) + 76);
+  EXPECT_EQ(routeLines(0, 1), 1 + 1 + 1 + 1 + 1);
+  EXPECT_EQ(routeLines(300, 5), 1 + (4 + 5) + (2 + 5) + (1 + 5) + 76);
+  EXPECT_EQ(routeLines(301, 5), 1 + (4 + 5) + (2 + 5) + (1 + 5) + 76);
 }
 
 } // namespace

@@ -42,6 +42,13 @@ TEST_F(ContractionPlans, NoRoundOfBlocksIsLeftPartEmpty) {
   EXPECT_EQ(warpgroupTile(256, 4096, 4096), std::pair(64l, 128l));
 }
 
+TEST_F(ContractionPlans, OfFewRowsBlocksShareThemWhereTheyAreNotVeryFew) {
+  EXPECT_EQ(choice(plans(17, 28672, 4096).at(0), "warpgroup_cluster"), 1);
+  EXPECT_EQ(choice(plans(64, 28672, 4096).at(0), "warpgroup_cluster"), 4);
+  // All tiles of 64 columns run at once.
+  EXPECT_EQ(warpgroupTile(17, 4096, 4096), std::pair(64l, 64l));
+}
+
 TEST_F(ContractionPlans, FewRowsAreNotDividedBetweenConsumers) {
   EXPECT_EQ(warpgroupTile(64, 28672, 4096).first, 64);
   EXPECT_NE(warpgroupTile(64, 28672, 4096, "kn").second, 192) << "a block of columns has two readers";
