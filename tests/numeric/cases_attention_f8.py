@@ -60,6 +60,10 @@ def cases(sizes):
     for number, (layout, mask, softmax, lengths, depths) in enumerate(forms):
         if number % (3 if whole else 17) == 0:
             yield attention(layout, KINDS[number % 2], ("f32", "f16", "bf16")[number // 2 % 3], mask, softmax, lengths, depths, number % 5 == 1)
+    # Of so many rows, factors are widened before.
+    for number, (layout, lengths, depths) in enumerate((("bhmd", (513, 40), (64, 64)), ("grouped", (300, 70), (128, 128)), ("bmhd", (512, 130), (32, 64)))):
+        if whole or number == 0:
+            yield attention(layout, KINDS[number % 2], ("bf16", "f32", "f16")[number], ("causal", "none", "window")[number], "operation", lengths, depths, False)
     for number, (mask, lengths, depths) in enumerate(itertools.product(("none", "causal"), ((129, 257), (64, 128)), ((64, 64), (128, 128)))):
         if whole or number in (0, 7):
             yield attention("bhmd", KINDS[number % 2], ("f32", "bf16")[number % 2], mask, "operation", lengths, depths, False, many=True)

@@ -25,6 +25,8 @@ namespace {
 
 // Operations of a body that are computed again for each logit, rather than stored and read.
 constexpr unsigned kMostCheap = 12;
+// Of so many rows, four tiles, f8 are widened once, before.
+constexpr int64_t kManyRows = 512;
 
 class Builder {
 public:
@@ -42,6 +44,7 @@ public:
 private:
   bool knowsScores(Operation *op);
   bool hasNarrowFactors();
+  bool hasManyRows();
   bool isPartOfLogits(linalg::GenericOp op);
   Value sizeOf(unsigned loop);
   Value emptyLogits(Type element);
@@ -307,9 +310,23 @@ SmallVector<unsigned> Builder::rowsOfLogits() {
   return rows;
 }
 
+/// Whether several tiles read the keys and the values of an element of the batch.
+bool Builder::hasManyRows() {
+  const std::optional<Contraction> product = contractionOf(match_.output);
+  SmallVector<unsigned> rows;
+  for (unsigned loop : match_.parallel)
+    if (product && !llvm::is_contained(product->batch, loop))
+      rows.push_back(loop);
+  return knownSizeOf(match_.output, rows).value_or(0) >= kManyRows;
+}
+
 void Builder::buildAttention(KeyRanges &ranges) {
-  for (linalg::GenericOp scores : match_.scores)
+  const bool areStored = hasManyRows();
+  for (linalg::GenericOp scores : match_.scores) {
     widenFactors(scores);
+    if (areStored)
+      storeWidened(scores);
+  }
   Value logits = buildLogits();
   ranges.addTo(logits.getDefiningOp<linalg::GenericOp>(), rowsOfLogits(), /*isChain=*/false);
   if (match_.isShared)
@@ -318,7 +335,10 @@ void Builder::buildAttention(KeyRanges &ranges) {
   auto softmax = linalg::SoftmaxOp::create(b_, loc_, TypeRange(empty), logits, empty, uint64_t(match_.parallel.size()));
   if (match_.hiddenIsZero)
     softmax->setAttr(kHiddenIsZero, b_.getUnitAttr());
-  widenWeighted(buildOutput(softmax.getResult()[0]), match_.weights);
+  linalg::GenericOp output = buildOutput(softmax.getResult()[0]);
+  widenWeighted(output, match_.weights);
+  if (areStored)
+    storeWidened(output);
   const bool areWeightsRead = match_.isShared && llvm::any_of(match_.weightTensors, [](Value weights) {
                                 return !weights.use_empty(); // by the product that was there, at least
                               });

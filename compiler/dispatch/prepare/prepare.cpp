@@ -240,7 +240,8 @@ bool shouldFuse(OpOperand *operand) {
       !saysLoopSizes(producer, operand) || readsTurnedCopy(*operand) ||
       (consumer->hasOneUse() && readsTurnedCopy(*consumer->use_begin())))
     return false;
-  if (isOfAttention(consumer) && !consumer.isDpsInit(operand) && !staysProduct(producer))
+  if (isOfAttention(consumer) && !consumer.isDpsInit(operand) &&
+      (producer->hasAttr(kStoredAttr) || !staysProduct(producer)))
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))

@@ -21,13 +21,14 @@ constexpr StringLiteral kDeviceTargets = "hal.device.targets";
 /// Ours, those included that passes put down and dumps show.
 const std::vector<std::string> &tenonAttributes() {
   static const std::vector<std::string> names = {
-      kClusterAttr.str(),   kFallbackAttr.str(),   kFallbackObjectsAttr.str(),
-      kTileAttr.str(),      kTilePlacesAttr.str(), "tenon.chain",
-      "tenon.dims",         "tenon.documentation", "tenon.elements_per_thread",
-      "tenon.generated",    "tenon.hopper_only",   "tenon.layout",
-      "tenon.early_launch", "tenon.name",          "tenon.narrow_sums",
-      "tenon.reciprocal",   "tenon.strategy",      "tenon.tf32",
-      "tenon.tied",         "tenon.unsigned",      "tenon.workgroup_size"};
+      kClusterAttr.str(),    kFallbackAttr.str(),   kFallbackObjectsAttr.str(),
+      kTileAttr.str(),       kTilePlacesAttr.str(), "tenon.chain",
+      "tenon.dims",          "tenon.documentation", "tenon.elements_per_thread",
+      "tenon.generated",     "tenon.hopper_only",   "tenon.layout",
+      "tenon.early_launch",  "tenon.name",          "tenon.narrow_sums",
+      "tenon.reciprocal",    "tenon.stored",        "tenon.strategy",
+      "tenon.tf32",          "tenon.tied",          "tenon.unsigned",
+      "tenon.workgroup_size"};
   return names;
 }
 

@@ -127,7 +127,8 @@ bool completesAttention(Group &group, std::string &reason) {
     auto isOnlyOf = [&](linalg::GenericOp product) {
       return llvm::all_of(op->getUsers(), [&](Operation *user) { return user == product.getOperation(); });
     };
-    return !reduces(op) && !op->use_empty() && (llvm::any_of(scores, isOnlyOf) || llvm::any_of(outputs, isOnlyOf));
+    return !reduces(op) && !op->hasAttr(kStoredAttr) && !op->use_empty() &&
+           (llvm::any_of(scores, isOnlyOf) || llvm::any_of(outputs, isOnlyOf));
   };
   // Of each logit, in front of the softmax; of each result, behind it.
   Value logits = group.chained ? weights : group.softmax.getInput();

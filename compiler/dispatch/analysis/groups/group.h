@@ -24,6 +24,10 @@ namespace tenon::compiler::dispatch {
 /// On the operations of a chain: its number.
 inline constexpr llvm::StringLiteral kChainAttr = "tenon.chain";
 
+/// On an operation that is stored by a kernel of its own rather than computed in each tile of an attention that reads
+/// it.
+inline constexpr llvm::StringLiteral kStoredAttr = "tenon.stored";
+
 /// On the operation of an attention that is the logarithm of the sum of each row's exponentials: what that is of a row
 /// all of whose logits are -inf, f64 (attention/log_sum_exp.h).
 inline constexpr llvm::StringLiteral kLogSumExp = "tenon.log_sum_exp";

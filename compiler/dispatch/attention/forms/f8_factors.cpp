@@ -2,8 +2,11 @@
 #include "compiler/dispatch/attention/forms/f8_factors.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -52,6 +55,54 @@ void widenWeighted(linalg::GenericOp output, unsigned weights) {
     weight.replaceAllUsesExcept(wide, half.getDefiningOp());
   else
     factor.replaceAllUsesWith(wide);
+}
+
+/// From an element, perhaps by way of the f8 whose byte it is, to f16; nothing where something else reads them, too.
+static SmallVector<Operation *, 2> wideningOf(BlockArgument element) {
+  SmallVector<Operation *, 2> found;
+  for (Value value = element; value.hasOneUse();) {
+    Operation *op = *value.getUsers().begin();
+    if (isa<arith::BitcastOp>(op) && found.empty() && isF8(op->getResult(0).getType())) {
+      found.push_back(op);
+      value = op->getResult(0);
+      continue;
+    }
+    if (!isa<arith::ExtFOp>(op) || !isF8(value.getType()) || !op->getResult(0).getType().isF16())
+      break;
+    found.push_back(op);
+    return found;
+  }
+  return {};
+}
+
+void storeWidened(linalg::GenericOp product) {
+  OpBuilder b(product);
+  const Location loc = product.getLoc();
+  for (OpOperand *operand : product.getDpsInputOperands()) {
+    BlockArgument element = product.getMatchingBlockArgument(operand);
+    const SmallVector<Operation *, 2> widening = wideningOf(element);
+    auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+    if (widening.empty() || !type)
+      continue;
+    Value empty = tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, operand->get()), b.getF16Type());
+    const AffineMap all = b.getMultiDimIdentityMap(type.getRank());
+    const SmallVector<utils::IteratorType> types(type.getRank(), utils::IteratorType::parallel);
+    auto stored = linalg::GenericOp::create(b, loc, empty.getType(), operand->get(), empty, {all, all}, types,
+                                            [&](OpBuilder &inside, Location, ValueRange x) {
+                                              IRMapping known;
+                                              known.map(element, x[0]);
+                                              Value wide;
+                                              for (Operation *op : widening)
+                                                wide = inside.clone(*op, known)->getResult(0);
+                                              linalg::YieldOp::create(inside, loc, wide);
+                                            });
+    stored->setAttr(kStoredAttr, b.getUnitAttr());
+    operand->set(stored->getResult(0));
+    element.setType(b.getF16Type());
+    widening.back()->getResult(0).replaceAllUsesWith(element);
+    for (Operation *op : llvm::reverse(widening))
+      op->erase();
+  }
 }
 
 } // namespace tenon::compiler::dispatch

@@ -14,4 +14,8 @@ void widenFactors(mlir::linalg::GenericOp product);
 /// Of a last product whose values are f8; `weights`: which input of it, of f32.
 void widenWeighted(mlir::linalg::GenericOp output, unsigned weights);
 
+/// Factors that were widened are tensors of f16 in front of the product, stored by kernels of their own: many tiles
+/// read them then as they are copied, where each would widen them for itself.
+void storeWidened(mlir::linalg::GenericOp product);
+
 } // namespace tenon::compiler::dispatch

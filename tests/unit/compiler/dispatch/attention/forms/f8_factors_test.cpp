@@ -2,6 +2,7 @@
 #include "compiler/dispatch/attention/forms/f8_factors.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,6 +54,22 @@ TEST_F(F8FactorsTest, WidensFactorsOfAProduct) {
   widenFactors(op);
   EXPECT_TRUE(mlir::succeeded(mlir::verify(function_))) << messages_;
   EXPECT_EQ(areHalves(op), std::pair(true, true));
+}
+
+TEST_F(F8FactorsTest, StoresWidenedFactors) {
+  mlir::linalg::GenericOp op =
+      product("i8", "%a8 = arith.bitcast %a : i8 to f8E5M2\n%x = arith.extf %a8 : f8E5M2 to f32");
+  storeWidened(op);
+  EXPECT_FALSE(op.getDpsInputs()[0].getDefiningOp()) << "nothing is widened yet";
+  widenFactors(op);
+  storeWidened(op);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(function_))) << messages_;
+  EXPECT_EQ(areHalves(op), std::pair(true, true));
+  for (mlir::Value factor : op.getDpsInputs()) {
+    ASSERT_TRUE(factor.getDefiningOp());
+    EXPECT_TRUE(factor.getDefiningOp()->hasAttr(kStoredAttr));
+    EXPECT_TRUE(mlir::getElementTypeOrSelf(factor.getType()).isF16());
+  }
 }
 
 TEST_F(F8FactorsTest, WeighsValues) {
