@@ -141,5 +141,108 @@ TEST_F(ChainKernelTest, HasFewerKeysWhereScoresTakeTheRegisters) {
   EXPECT_FALSE(WarpgroupChainShape::of(*shape_, *attention_).has_value()); // mma.sync takes it
 }
 
+/// Gradients by keys and by values that heads share: sums over the heads, g, and the queries of each, m.
+class SharedTwinsKernelTest : public AttentionKernelTest {
+protected:
+  void read(const std::string &length, const std::string &hidden = "m") {
+    readKernel(R"mlir(
+#bmk = affine_map<(b, g, m, n, d) -> (b, g, m, d)>
+#bnk = affine_map<(b, g, m, n, d) -> (b, n, d)>
+#bmn = affine_map<(b, g, m, n, d) -> (b, g, m, n)>
+#all = affine_map<(b, g, m, n) -> (b, g, m, n)>
+#row = affine_map<(b, g, m, n) -> (b, g, m)>
+#made = {indexing_maps = [affine_map<(b, n, d, g, m) -> (b, g, m, n)>, affine_map<(b, n, d, g, m) -> (b, g, m, d)>, affine_map<(b, n, d, g, m) -> (b, n, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+#scores = {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+func.func @k(%q: tensor<32x4xLENGTHx64xf16>, %k: tensor<32x1024x64xf16>, %v: tensor<32x1024x64xf16>, %g: tensor<32x4xLENGTHx64xf16>,
+             %lse: tensor<32x4xLENGTHxf32>) -> (tensor<32x1024x64xf32>, tensor<32x1024x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<32x4xLENGTHx1024xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<32x4xLENGTHx1024xf32>) -> tensor<32x4xLENGTHx1024xf32>
+  %eo = tensor.empty() : tensor<32x1024x64xf32>
+  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<32x1024x64xf32>) -> tensor<32x1024x64xf32>
+  %0 = linalg.generic #scores ins(%q, %k : tensor<32x4xLENGTHx64xf16>, tensor<32x1024x64xf16>) outs(%fs : tensor<32x4xLENGTHx1024xf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    ^bb0(%a: f16, %b: f16, %c: f32):
+      %x = arith.extf %a : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<32x4xLENGTHx1024xf32>
+  %1 = linalg.generic #scores ins(%g, %v : tensor<32x4xLENGTHx64xf16>, tensor<32x1024x64xf16>) outs(%fs : tensor<32x4xLENGTHx1024xf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    ^bb0(%a: f16, %b: f16, %c: f32):
+      %x = arith.extf %a : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<32x4xLENGTHx1024xf32>
+  %2:2 = linalg.generic {indexing_maps = [#all, #all, #row, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%0, %1, %lse : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHxf32>)
+      outs(%es, %es : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx1024xf32>) attrs = {tenon.chain = 0 : i64} {
+    ^bb0(%s: f32, %dp: f32, %l: f32, %o: f32, %r: f32):
+      %none = arith.constant 0.0 : f32
+      %g_ = linalg.index 1 : index
+      %m_ = linalg.index 2 : index
+      %n_ = linalg.index 3 : index
+      %seen = arith.cmpi sge, %HIDDEN_, %n_ : index
+      %less = arith.subf %s, %l : f32
+      %e = math.exp2 %less : f32
+      %p = arith.select %seen, %e, %none : f32
+      %w = arith.mulf %p, %dp : f32
+      linalg.yield %p, %w : f32, f32
+  } -> (tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx1024xf32>)
+  %3 = linalg.generic #made ins(%2#0, %g : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx64xf16>) outs(%fo : tensor<32x1024x64xf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    ^bb0(%a: f32, %b: f16, %c: f32):
+      %a16 = arith.truncf %a : f32 to f16
+      %x = arith.extf %a16 : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<32x1024x64xf32>
+  %4 = linalg.generic #made ins(%2#1, %q : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx64xf16>) outs(%fo : tensor<32x1024x64xf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    ^bb0(%a: f32, %b: f16, %c: f32):
+      %a16 = arith.truncf %a : f32 to f16
+      %x = arith.extf %a16 : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<32x1024x64xf32>
+  return %3, %4 : tensor<32x1024x64xf32>, tensor<32x1024x64xf32>
+}
+)mlir",
+               {{"LENGTH", length}, {"HIDDEN", hidden}});
+  }
+};
+
+TEST_F(SharedTwinsKernelTest, HaveKeysOfSeveralHeads) {
+  read("512");
+  ASSERT_TRUE(attention_->twin && attention_->heads());
+  EXPECT_EQ(shape_->axes[*attention_->heads()].size, 4);
+  EXPECT_EQ(shape_->axes[attention_->keys()].size, 512);
+  EXPECT_EQ(attention_->scores.columns, attention_->output.reduced);
+  ASSERT_TRUE(hiding_ && hiding_->bounds.size() == 1u);
+  const auto shape = WarpgroupChainShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->copies(), 2u);
+  EXPECT_EQ(shape->vectors.size(), 1u);
+}
+
+TEST_F(SharedTwinsKernelTest, HaveWholeBlocksInEachHead) {
+  read("500");
+  EXPECT_FALSE(WarpgroupChainShape::of(*shape_, *attention_).has_value()); // mma.sync takes it
+}
+
+TEST_F(SharedTwinsKernelTest, KnowNothingOfMasksThatDifferFromHeadToHead) {
+  read("512", "g");
+  EXPECT_TRUE(!hiding_ || hiding_->bounds.empty());
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen
