@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/sorting/radix_sweep.h"
 
-#include "compiler/codegen/along/lines/look_back.h"
 #include "compiler/codegen/along/sorting/block_ranks.h"
 #include "compiler/codegen/along/sorting/radix_items.h"
 #include "compiler/codegen/kernel/combine.h"
@@ -23,12 +22,13 @@ constexpr StringLiteral kDevice = "device";
 constexpr uint32_t kThreads = RadixKey::kDigits;
 constexpr int64_t kTileBytes = 32768;
 constexpr int64_t kMostItems = 4096;
-// A thread that moves items has no more registers than let so many blocks run at once.
-constexpr uint32_t kResidentBlocks = 3;
+// A thread that moves items has no more registers than let so many blocks run at once: more tiles at once look back at
+// more of each other.
+constexpr uint32_t kResidentBlocks = 2;
 // So many blocks that count keep a large device busy; more add up more counts.
 constexpr int64_t kCountingBlocks = 1024;
 constexpr int64_t kMostCounted = 8;
-// Tiles that a block looks at together when it looks back.
+// Tiles that a block looks at together when it looks back. Of 16, what was looked at in vain took twice the time.
 constexpr unsigned kAhead = 4;
 
 class SweepWriter {
@@ -80,6 +80,7 @@ private:
   Value ofEarlierTiles(Value tile, Value value);
 
   Value tilesOf(Value length) { return k_.div(k_.add(length, k_.number(tileSize_ - 1)), k_.number(tileSize_)); }
+  Value nextTicket();
   Value readKey(Value place) {
     return pass_ == 0 ? items_.readKey(line_, place)
                       : loadShared(k_, items_.key.type(), inSet((pass_ - 1) % 2, 0, place));
@@ -166,6 +167,18 @@ void SweepWriter::count() {
   }
 }
 
+/// All threads get the number of a tile that no other block has. Those before it have a block already.
+Value SweepWriter::nextTicket() {
+  Value shared = k_.shared(i32(), 1);
+  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
+    Value ticket = LLVM::AtomicRMWOp::create(k_.b, k_.loc, LLVM::AtomicBinOp::add, ticketAt(pass_), integer(i32(), 1),
+                                             LLVM::AtomicOrdering::monotonic, kDevice);
+    k_.store(ticket, shared, 4);
+  });
+  k_.barrier();
+  return items_.toNumber(k_.load(i32(), shared, 4));
+}
+
 void SweepWriter::say(Value tile, Value value, int64_t what, Value count) {
   Value said = k_.b.createOrFold<arith::OrIOp>(k_.loc, count, integer(state_, what));
   LLVM::StoreOp::create(k_.b, k_.loc, said, stateAt(pass_, tile, value), bytesOf(state_), /*isVolatile=*/false,
@@ -214,7 +227,7 @@ void SweepWriter::move() {
   k_.wantResident(kResidentBlocks);
   Value thread = k_.thread(), length = items_.lines.length;
   tiles_ = tilesOf(length);
-  Value ticket = takeTicket(k_, ticketAt(pass_));
+  Value ticket = nextTicket();
   line_ = k_.div(ticket, tiles_);
   Value tile = k_.rem(ticket, tiles_), first = k_.mul(tile, k_.number(tileSize_));
   Value count = k_.sub(length, first), isWhole = k_.less(k_.number(tileSize_ - 1), count);
