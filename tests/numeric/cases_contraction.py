@@ -26,7 +26,7 @@ LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 46
 # Tiles that a program may pin (compiler/codegen/tuning), of sizes for which the model takes others.
 TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
 TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
-                       (128, 256, 2), (128, 128, 2), (64, 256, 2), (64, 128, 2))
+                       (128, 256, 2), (256, 128, 2), (64, 256, 2), (64, 128, 2), (256, 128, 1))
 # Those of few rows, which lie side by side and share the left operand.
 TILES_OF_FEW_ROWS = ((64, 64, 1), (64, 64, 2), (64, 64, 4), (64, 128, 2), (64, 128, 4), (64, 256, 2))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
