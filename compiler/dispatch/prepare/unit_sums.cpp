@@ -13,7 +13,8 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-/// Loops of one step that no image has: one filter for each channel, as if there could be several.
+/// Loops of one step that no image has: one filter for each channel, as if there could be several. What only the result
+/// has, such as the window of a gradient by filters of one place, is none of them.
 void addUnitFilters(linalg::GenericOp op, SmallVector<unsigned> &units) {
   if (op.getNumReductionLoops() == 0 || !readsWindows(op))
     return;
@@ -22,7 +23,10 @@ void addUnitFilters(linalg::GenericOp op, SmallVector<unsigned> &units) {
     const bool isOfImage = llvm::any_of(op.getIndexingMapsArray(), [&, at = unsigned(loop)](AffineMap map) {
       return map.isFunctionOfDim(at) && !map.isProjectedPermutation();
     });
-    if (type == utils::IteratorType::parallel && sizes[loop] == 1 && !isOfImage)
+    const bool isRead = llvm::any_of(op.getDpsInputOperands(), [&, at = unsigned(loop)](OpOperand *operand) {
+      return op.getMatchingIndexingMap(operand).isFunctionOfDim(at);
+    });
+    if (type == utils::IteratorType::parallel && sizes[loop] == 1 && isRead && !isOfImage)
       units.push_back(loop);
   }
 }

@@ -72,3 +72,32 @@ func.func @by_image(%d: tensor<8x28x28x128xbf16>, %f: tensor<128x3x3x64xbf16>) -
   } -> tensor<8x56x56x64xbf16>
   return %v : tensor<8x56x56x64xbf16>
 }
+
+// By the filters of windows of one place, with steps of two: dimensions of one stay where they are, and there is neither
+// a tensor of zeros nor a kernel for what is computed from the result.
+// CHECK: func.func @by_points_dispatch_0({{.*}}) -> tensor<2048x1x1x1024xbf16>
+// CHECK-NOT: @by_points_dispatch_1
+func.func @by_points(%x: tensor<32x14x14x1024xbf16>, %d: tensor<32x7x7x2048xbf16>) -> tensor<2048x1x1x1024xbf16> {
+  %none = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2048x1x1x1024xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<2048x1x1x1024xf32>) -> tensor<2048x1x1x1024xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(f, r, s, c, n, y, x) -> (n, y * 2 + r, x * 2 + s, c)>,
+      affine_map<(f, r, s, c, n, y, x) -> (n, y, x, f)>, affine_map<(f, r, s, c, n, y, x) -> (f, r, s, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%x, %d : tensor<32x14x14x1024xbf16>, tensor<32x7x7x2048xbf16>) outs(%start : tensor<2048x1x1x1024xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %g = arith.extf %a : bf16 to f32
+    %h = arith.extf %b : bf16 to f32
+    %m = arith.mulf %g, %h : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<2048x1x1x1024xf32>
+  %o = tensor.empty() : tensor<2048x1x1x1024xbf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%r : tensor<2048x1x1x1024xf32>) outs(%o : tensor<2048x1x1x1024xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %g = arith.truncf %a : f32 to bf16
+    linalg.yield %g : bf16
+  } -> tensor<2048x1x1x1024xbf16>
+  return %n : tensor<2048x1x1x1024xbf16>
+}
