@@ -132,6 +132,17 @@ BY_FILTERS = (
     Groups(2, (8, 9), 5, 8, 4, (3, 3), before=1, order=("gpnc", "gfwc")),
 )
 
+# Channels for themselves that lie last: patches of several lines and places, a border wider than the window, places that no window meets,
+# more channels than a block has, a number of them that is odd, windows of as many places as a thread has registers for.
+CHANNELS_BY_FILTERS = (
+    Groups(2, (12, 16), 34, 1, 1, (3, 3), before=1, order=("npg", "wg")),
+    Groups(3, (9, 14), 20, 1, 1, (3, 5), dilation=2, before=5, order=("npg", "wg")),
+    Groups(2, (13, 15), 6, 1, 1, (7, 7), stride=3, before=2, order=("npg", "wg")),
+    Groups(2, (7, 7), 530, 1, 1, (3, 3), before=1, order=("npg", "wg")),
+    Groups(3, (10, 10), 9, 1, 1, (2, 2), stride=4, order=("npg", "wg")),
+    Groups(2, (5, 8, 8), 12, 1, 1, (1, 3, 3), before=1, order=("npg", "wg")),
+)
+
 
 def by_filters(f, shape, operand, image, given):
     rank = len(shape.image)
@@ -227,6 +238,15 @@ def cases(sizes):
                 # Of a group's neighbours, and of places behind the last, nothing is met.
                 image.data[1, 5, 6, 3, 1] = image.data[1, -1, -1, 2, 0] = np.inf
             yield Case("convolution in groups, by filters", operand if operand == result else f"{operand} to {result}", one(
+                [image, given], lambda f, a, b, shape=shape, operand=operand: by_filters(f, shape, operand, a, b),
+                lambda a, b, shape=shape: summed_by_filters(shape, a.v, b.v)))
+        for number, shape in enumerate(CHANNELS_BY_FILTERS):
+            if not whole and number % len(KINDS) != kind:
+                continue
+            random = generator("channels by filters", operand, number)
+            image, given = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                            for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.result_order, p=shape.out)))
+            yield Case("convolution of each channel, by filters", operand if operand == result else f"{operand} to {result}", one(
                 [image, given], lambda f, a, b, shape=shape, operand=operand: by_filters(f, shape, operand, a, b),
                 lambda a, b, shape=shape: summed_by_filters(shape, a.v, b.v)))
         for number, shape in enumerate(EACH):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/grouped/filter_form.h"
 
-#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/codegen/grouped/filter_operands.h"
 
 using namespace mlir;
 
@@ -15,20 +15,6 @@ constexpr int64_t kMostPlacesOfWarp = 13;
 constexpr int64_t kMostSharedBytes = 48 << 10, kMostPlaces = 128;
 // A model of how long a tile takes, in lines that are read: to begin and end, and for 16 places.
 constexpr double kBegin = 48, kStep = 8;
-
-std::optional<KernelTensor> tensorOf(const KernelFunction &kernel, const KernelOp &op, Value tensor, AffineMap map) {
-  for (const KernelInput &input : op.inputs)
-    if (input.isMemory() &&
-        linalg::GenericOp(op.op).getDpsInputOperand(input.bodyArgument.getArgNumber())->get() == tensor &&
-        input.tensor.map == map)
-      return input.tensor;
-  const auto *found = kernel.gathered.find(tensor); // a body reads it by itself
-  if (found == kernel.gathered.end())
-    return std::nullopt;
-  KernelTensor read = found->second;
-  read.map = map;
-  return read;
-}
 
 } // namespace
 
@@ -47,8 +33,8 @@ std::optional<GroupedFilterForm> GroupedFilterForm::of(const KernelFunction &ker
   AffineMap map = side.border ? side.border->map
                               : linalg::GenericOp(op.op).getMatchingIndexingMap(
                                     linalg::GenericOp(op.op).getDpsInputOperand(side.inputs.front()));
-  const std::optional<KernelTensor> image = tensorOf(kernel, op, loops->image, map),
-                                    gradient = tensorOf(kernel, op, loops->gradient, loops->gradientMap);
+  const std::optional<KernelTensor> image = readTensor(kernel, op, loops->image, map),
+                                    gradient = readTensor(kernel, op, loops->gradient, loops->gradientMap);
   if (!image || !gradient ||
       image->shape[loops->groupDimension + 1].size != // neighbours of neighbouring groups
           linalg::GenericOp(op.op).getStaticLoopRanges()[loops->channel])

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/grouped/filter_patch.h"
 
+#include "compiler/codegen/grouped/filter_operands.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
 constexpr int64_t kElementBytes = 2, kVector = 8, kVectorBytes = 16;
-
-SmallVector<int64_t> stridesOf(const KernelTensor &tensor) {
-  SmallVector<int64_t> strides(tensor.shape.size(), 1);
-  for (size_t dimension = strides.size(); dimension-- > 1;)
-    strides[dimension - 1] = strides[dimension] * tensor.shape[dimension].size;
-  return strides;
-}
-
-/// The place that a number counts along several sides, the last of which runs fastest.
-SmallVector<Value> placeOf(KernelBuilder &k, Value number, ArrayRef<int64_t> sides) {
-  SmallVector<Value> place(sides.size());
-  for (size_t i = sides.size(); i-- > 0;) {
-    Value side = k.number(sides[i]);
-    place[i] = i == 0 ? number : k.rem(number, side);
-    number = k.div(number, side);
-  }
-  return place;
-}
 
 } // namespace
 
@@ -45,7 +29,7 @@ Value FilterPatch::exists(Value place, bool isOfTile) {
   Value is;
   if (!isOfTile)
     is = k_.less(place, k_.number(tile_.places));
-  const SmallVector<Value> along = placeOf(k_, place, tile_.sides);
+  const SmallVector<Value> along = placeAlong(k_, place, tile_.sides);
   for (size_t i = first_.size(); i-- > 0;)
     if (const int64_t size = form_.sizes[form_.loops.summed[i]]; size % tile_.sides[i] != 0)
       both(is, k_.less(k_.add(first_[i], along[i]), k_.number(size)));
@@ -53,7 +37,7 @@ Value FilterPatch::exists(Value place, bool isOfTile) {
 }
 
 Value FilterPatch::positionOf(Value place) {
-  const SmallVector<Value> along = placeOf(k_, place, tile_.sides);
+  const SmallVector<Value> along = placeAlong(k_, place, tile_.sides);
   Value position = k_.number(0);
   int64_t inner = 1;
   for (size_t dimension = form_.loops.places.size(); dimension-- > 0;) {
@@ -70,7 +54,7 @@ SmallVector<Value> FilterPatch::windowsAt(Value window) {
   SmallVector<int64_t> lengths;
   for (unsigned loop : form_.loops.windows)
     lengths.push_back(form_.sizes[loop]);
-  return placeOf(k_, window, lengths);
+  return placeAlong(k_, window, lengths);
 }
 
 Value FilterPatch::positionOfWindow(Value window) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/grouped/filter_sums.h"
 
-#include "compiler/codegen/contraction/result_ops.h"
+#include "compiler/codegen/grouped/filter_operands.h"
 #include "compiler/codegen/grouped/filter_patch.h"
 
 using namespace mlir;
@@ -38,13 +38,10 @@ private:
   using Values = SmallVector<Value>;
 
   Values partsOf(Value number) {
-    Values parts(form_.loops.parts.size());
-    for (size_t i = parts.size(); i-- > 0;) {
-      Value size = k_.number(form_.sizes[form_.loops.parts[i]]);
-      parts[i] = i == 0 ? number : k_.rem(number, size);
-      number = k_.div(number, size);
-    }
-    return parts;
+    SmallVector<int64_t> sizes;
+    for (unsigned loop : form_.loops.parts)
+      sizes.push_back(form_.sizes[loop]);
+    return placeAlong(k_, number, sizes);
   }
   Value byteAt(Value base, Value offset) { return k_.at(base, k_.b.getI8Type(), offset); }
   void clearZeros();
@@ -232,24 +229,9 @@ void GroupedFiltersKernel::storeWhere(Value filter, Value channel, Value window,
       loops[loop] = part;
     for (auto [loop, at] : llvm::zip_equal(form_.loops.windows, patch_.windowsAt(window)))
       loops[loop] = at;
-    const SmallVector<unsigned> groupAxes = shape_.group.axisOf.lookup(form_.product.op->op);
     for (auto [number, sum] : llvm::enumerate(sums)) {
-      Bodies::Scope scope(bodies_);
       loops[form_.loops.channel] = k_.rem(k_.add(channel, k_.number(int64_t(number))), k_.number(form_.channels));
-      Point point;
-      for (const SpaceAxis &axis : shape_.axes) { // of which some are several loops
-        Value index = k_.number(0);
-        for (unsigned each : axis.axes) {
-          const size_t loop = llvm::find(groupAxes, each) - groupAxes.begin();
-          index = k_.add(k_.mul(index, k_.number(form_.sizes[loop])), loops[loop]);
-        }
-        point.index.push_back(index);
-      }
-      point.id = space_.newId();
-      bodies_.setRow(form_.product.sum, bodies_.finish(form_.product.sum, point, 0, sum));
-      for (const KernelOp &op : kernel_.ops)
-        if (isOfResult(kernel_, shape_, form_.product, op))
-          bodies_.storeRow(op, point);
+      SumStore{kernel_, shape_, k_, space_, bodies_, form_.product}.store(loops, sum);
     }
   });
 }

@@ -238,6 +238,17 @@ Value KernelBuilder::load(Type type, Value from, uint32_t alignment, bool isStre
                               /*isInvariant=*/isWhole);
 }
 
+Value KernelBuilder::loadWhere(Value condition, IntegerType type, Value from) {
+  // A branch would be a block of its own, and a selection needs an address that may be read.
+  const std::string bits = std::to_string(type.getWidth());
+  const std::string text = "mov.b" + bits + " $0, 0;\n\t@$2 ld.global.nc.b" + bits + " $0, [$1];";
+  const char *constraints = type.getWidth() == 64 ? "=&l,l,b" : type.getWidth() == 32 ? "=&r,l,b" : "=&h,l,b";
+  return LLVM::InlineAsmOp::create(b, loc, type, ValueRange{from, condition}, text, constraints,
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+      .getResult(0);
+}
+
 void KernelBuilder::store(Value value, Value to, uint32_t alignment) {
   LLVM::StoreOp::create(b, loc, value, to, alignment);
 }

@@ -76,6 +76,9 @@ public:
   /// to that memory.
   mlir::Value load(mlir::Type type, mlir::Value from, uint32_t alignment, bool isStreamed = false,
                    bool isWhole = false);
+  /// An integer of 16, 32 or 64 bits of global memory that nobody writes to, aligned to its size; 0 where the condition
+  /// does not hold: nothing is read then, wherever `from` points.
+  mlir::Value loadWhere(mlir::Value condition, mlir::IntegerType type, mlir::Value from);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
 
   /// Instructions of PTX that have no operation of their own; they may touch any memory. Operands are `$0` and on, and

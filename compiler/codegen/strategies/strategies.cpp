@@ -3,6 +3,7 @@
 #include "compiler/codegen/strategies/columns.h"
 #include "compiler/codegen/strategies/elementwise.h"
 #include "compiler/codegen/strategies/products/attention.h"
+#include "compiler/codegen/strategies/products/channel_filters.h"
 #include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/codegen/strategies/products/grouped.h"
 #include "compiler/codegen/strategies/products/grouped_filters.h"
@@ -20,14 +21,16 @@ ArrayRef<const Strategy *> strategies() {
   static const Skinny skinny;
   static const Grouped grouped;
   static const GroupedFiltersStrategy groupedFilters;
+  static const ChannelFiltersStrategy channelFilters;
   static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;
-  static const Strategy *const all[] = {&attention, &skinny,      &grouped, &groupedFilters, &contraction,
-                                        &transpose, &elementwise, &columns, &rows,           &windows};
+  static const Strategy *const all[] = {&attention,      &skinny,      &grouped,   &groupedFilters,
+                                        &channelFilters, &contraction, &transpose, &elementwise,
+                                        &columns,        &rows,        &windows};
   return all;
 }
 

@@ -3,11 +3,11 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
-#include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
+#include "compiler/dispatch/splits/filter_splits.h"
 #include "compiler/dispatch/splits/known_split.h"
 #include "compiler/dispatch/splits/ragged_split.h"
 
@@ -53,7 +53,9 @@ constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow
 // until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
 constexpr double kPlacesTile = 128, kMicrosecondsOfByteOnCores = 0.425 / 128, kMicrosecondsOfScalar = 355.0 / 4096;
 constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
-constexpr int64_t kLeastOfPlaces = 512, kLineBytes = 128;
+constexpr int64_t kLeastOfPlaces = 512;
+// Large tiles without tensor cores that a multiprocessor has at a time: one alone has too few warps.
+constexpr int64_t kScalarTilesAtOnce = 2;
 
 /// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.
 int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
@@ -118,7 +120,7 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
 /// Of a convolution on tensor cores with few tiles, the rows of the window are parts: none is cut.
 std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product, int64_t tiles) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (!mayRoundForTensorCores(product) || product.reduced.size() < 2)
+  if (product.reduced.size() < 2)
     return std::nullopt;
   int64_t reduced = 1;
   for (unsigned loop : product.reduced)
@@ -130,30 +132,34 @@ std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &prod
   return std::nullopt;
 }
 
-/// How the operands of a product are read.
-SmallVector<AffineMap> readsOf(linalg::GenericOp op, const Contraction &product) {
-  SmallVector<AffineMap> maps;
-  for (OpOperand *input : op.getDpsInputOperands())
-    maps.push_back(op.getMatchingIndexingMap(input));
-  for (const ContractionSide *side : {&product.left, &product.right})
-    if (side->border)
-      maps.push_back(side->border->map);
-  return maps;
-}
-
-/// Whether the sum may be taken apart along the loop into so many parts: some operand has it as an index of its own,
-/// and tensor cores multiply whole lines of what lies along it.
-bool mayBeParts(linalg::GenericOp op, const Contraction &product, unsigned loop, int64_t parts) {
-  const int64_t length = op.getStaticLoopRanges()[loop];
-  const int64_t bytes = elementBytes(beforeExtension(product.left.value).getType());
-  const bool isLine = length / parts * bytes % kLineBytes == 0;
-  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  const bool isPlain = llvm::any_of(
-      maps, [&](AffineMap map) { return map.getResultPosition(getAffineDimExpr(loop, op.getContext())).has_value(); });
-  auto isLast = [&](AffineMap map) {
-    return map.getNumResults() != 0 && map.getResults().back().isFunctionOfDim(loop);
+/// The same of exact f32: multiprocessors with few tiles at a time have too few warps, and those with one more than
+/// others take longer. Channels may be parts, too.
+std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction &product) {
+  constexpr double kTileRows = 128, kTileColumns = 64, kMicroseconds = kMicrosecondsOfScalar / 2;
+  constexpr double kOfOne = 1.5, kOfTwo = 1.1; // so much longer, of tiles that a multiprocessor has at a time
+  constexpr int64_t kMostParts = 4;
+  if (!factorTypeOf(product.left.value).isF32() || !factorTypeOf(product.right.value).isF32())
+    return std::nullopt;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
+  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), batch = sizeOf(product.batch);
+  const double reduced = sizeOf(product.reduced);
+  auto timeOf = [&](double parts) {
+    const double each = std::ceil(batch * std::ceil(rows / kTileRows) * std::ceil(columns / kTileColumns) * parts /
+                                  double(kMultiprocessors)); // tiles of a multiprocessor
+    const double waiting = each == 1 ? kOfOne : each == 2 ? kOfTwo : 1;
+    const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
+    const double adding = parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0;
+    return each * waiting * reduced / parts * kMicroseconds + adding;
   };
-  return length % parts == 0 && isPlain && (isLine || llvm::none_of(readsOf(op, product), isLast));
+  std::optional<Split> best;
+  double least = timeOf(1);
+  for (unsigned loop : product.reduced)
+    for (int64_t parts = 2; parts <= std::min(sizes[loop], kMostParts); ++parts)
+      if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
+          (parts == sizes[loop] || mayBeParts(op, product, loop, parts)))
+        best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
+  return best;
 }
 
 /// Of a sum over several dimensions, such as all places of all images, the one whose parts are done first: the tiles
@@ -164,11 +170,12 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
   const bool hasCores = mayRoundForTensorCores(product);
   const int64_t bytes = elementBytes(beforeExtension(product.left.value).getType());
   const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), reduced = sizeOf(product.reduced);
-  const double results = sizeOf(product.batch) * rows * columns, high = hasCores && rows > kPlacesTile / 2 ? 1 : 2;
+  const double results = sizeOf(product.batch) * rows * columns, high = rows > kPlacesTile / 2 ? 1 : 2;
+  const double atOnce = hasCores || high == 2 ? 1 : kScalarTilesAtOnce;
   const double tiles = sizeOf(product.batch) * std::ceil(rows / kPlacesTile * high) * std::ceil(columns / kPlacesTile);
   auto timeOf = [&](double parts) {
     const double element = (hasCores ? double(bytes) * kMicrosecondsOfByteOnCores : kMicrosecondsOfScalar) / high;
-    const double rounds = std::ceil(tiles * parts / double(kMultiprocessors));
+    const double rounds = std::ceil(tiles * parts / (double(kMultiprocessors) * atOnce)) * atOnce;
     const double adding =
         parts > 1 ? kMicrosecondsOfSum + parts * results * 2 * sizeof(float) / kBytesInMicrosecond : 0;
     return rounds * (reduced / parts * element + kMicrosecondsOfPart) + adding;
@@ -181,90 +188,6 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
           mayBeParts(op, product, loop, parts))
         best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
   return best;
-}
-
-/// Whether the operation is the gradient of a convolution by its filters.
-bool isOfFilters(linalg::GenericOp op, const Contraction &product) {
-  return llvm::any_of(readsOf(op, product), [&](AffineMap map) { return sumsOverPlaces(op, map); });
-}
-
-/// Makes parts of images, and then of rows, until what is computed at once is enough.
-/// @param units of it where the sum is whole @param least reduced elements of a part
-void splitPlaces(linalg::GenericOp op, Contraction product, int64_t units, int64_t enough, int64_t least) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t reduced = *knownSizeOf(op, product.reduced);
-  const SmallVector<unsigned> loops = llvm::to_vector(product.reduced);
-  for (unsigned loop : loops) {
-    const int64_t size = sizes[loop];
-    int64_t parts = 1;
-    for (int64_t count = 2; count <= size && units * parts < enough; ++count)
-      if (size % count == 0 && reduced / count >= least && mayBeParts(op, product, loop, count))
-        parts = count;
-    if (parts == 1)
-      continue;
-    const std::optional<SplitSum> sum = splitKnown(op, Split{loop, parts, size, /*isAcross=*/true});
-    if (!sum)
-      break;
-    units *= parts;
-    reduced /= parts;
-    op = sum->partial.getDefiningOp<linalg::GenericOp>();
-    // Where a loop became two, the others have other numbers; rows of all images are enough.
-    std::optional<Contraction> next = op && parts == size ? productOf(op) : std::nullopt;
-    if (!next)
-      break;
-    product = *next;
-  }
-}
-
-/// Sums over the places of images that no product computes, such as the gradient by filters of a convolution of each
-/// channel for itself: a thread has a few results, of which there are so few that parts are made.
-/// @return whether it is such
-bool splitWindowsOverPlaces(linalg::GenericOp op) {
-  constexpr int64_t kEnoughResults = 1 << 19, kEnoughOfTiles = 1 << 20, kLeastOfPart = 64, kTile = 9;
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
-  if (!op.hasPureTensorSemantics() || !product || llvm::is_contained(sizes, ShapedType::kDynamic) ||
-      llvm::is_contained(sizes, 0) || !readsWindows(op) || !isOfFilters(op, *product))
-    return false;
-  int64_t results = 1;
-  for (auto [size, type] : llvm::zip_equal(sizes, op.getIteratorTypesArray()))
-    results *= type == utils::IteratorType::parallel ? size : 1;
-  // The results of a small window are one thread's, where channels lie last: it takes more parts, if there are as many.
-  const SmallVector<AffineMap> reads = readsOf(op, *product);
-  auto isOfWindow = [&](unsigned loop) {
-    return llvm::any_of(reads, [&](AffineMap map) {
-      return llvm::any_of(map.getResults(),
-                          [&](AffineExpr expr) { return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(loop); });
-    });
-  };
-  int64_t window = 1;
-  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
-    window *= type == utils::IteratorType::parallel && isOfWindow(loop) ? sizes[loop] : 1;
-  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  auto last =
-      dyn_cast_or_null<AffineDimExpr>(written.getNumResults() == 0 ? AffineExpr() : written.getResults().back());
-  const bool hasTiles = last && !isOfWindow(last.getPosition()) && window <= kTile &&
-                        *knownSizeOf(op, product->reduced) / kLeastOfPart * results >= kEnoughOfTiles;
-  splitPlaces(op, *product, results, hasTiles ? kEnoughOfTiles : kEnoughResults, kLeastOfPart);
-  return true;
-}
-
-/// The same in groups whose kernel has the results of a line of them in each block (codegen/grouped/filter_sums.h).
-bool splitGroupedFilters(linalg::GenericOp op) {
-  // Two blocks for each multiprocessor, where what parts leave is no more than this; else one.
-  constexpr int64_t kEnoughBlocks = 256, kMostOfParts = 10 << 20, kLeastOfPart = 128;
-  const std::optional<Contraction> product = op.hasPureTensorSemantics() ? productOf(op) : std::nullopt;
-  const std::optional<GroupedFilters> found = product ? GroupedFilters::of(*product) : std::nullopt;
-  if (!found || !isOfFilters(op, *product))
-    return false;
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  const int64_t results =
-      *knownSizeOf(op, product->batch) * *knownSizeOf(op, product->rows) * *knownSizeOf(op, product->columns);
-  const auto blocks =
-      int64_t(llvm::divideCeil(sizes[found->group], groupsOfLine(sizes[found->channel], sizes[found->filter])));
-  const bool isSmall = kEnoughBlocks / blocks * results * int64_t(sizeof(float)) <= kMostOfParts;
-  splitPlaces(op, *product, blocks, isSmall ? kEnoughBlocks : kEnoughBlocks / 2, kLeastOfPart);
-  return true;
 }
 
 /// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
@@ -294,7 +217,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   if (!skinny && readsWindows(op) && isOfFilters(op, *product))
     return ProductSplit{placesSplitOf(op, *product)};
   if (!skinny && readsWindows(op))
-    return ProductSplit{windowSplitOf(op, *product, tiles(128, 192))};
+    return ProductSplit{mayRoundForTensorCores(*product) ? windowSplitOf(op, *product, tiles(128, 192))
+                                                         : scalarWindowSplitOf(op, *product)};
   // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
                         sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
@@ -403,7 +327,7 @@ void splitReductions(func::FuncOp function) {
       if (sum)
         raggedSums.insert({whole, *sum});
     };
-    if (splitGroupedFilters(op) || splitWindowsOverPlaces(op))
+    if (splitFilterGradient(op))
       continue;
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
       if (product->split)

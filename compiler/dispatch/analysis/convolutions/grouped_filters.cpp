@@ -14,58 +14,6 @@ bool isPowerBetween(int64_t number, int64_t least, int64_t most) {
   return number >= least && number <= most && llvm::isPowerOf2_64(uint64_t(number));
 }
 
-bool isReduction(linalg::GenericOp op, unsigned loop) {
-  return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
-}
-
-struct Read {
-  Value tensor;
-  AffineMap map;
-};
-
-std::optional<Read> readOf(const ContractionSide &side, linalg::GenericOp op) {
-  Type element = factorTypeOf(side.value);
-  if (!element.isF16() && !element.isBF16())
-    return std::nullopt;
-  if (side.border)
-    return Read{side.border->image, side.border->map};
-  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
-  if (!argument || argument.getOwner() != op.getBody() || int64_t(argument.getArgNumber()) >= op.getNumDpsInputs())
-    return std::nullopt;
-  OpOperand *operand = op.getDpsInputOperand(argument.getArgNumber());
-  return Read{operand->get(), op.getMatchingIndexingMap(operand)};
-}
-
-/// What an index of the image is; nothing where a loop counts down, or two of a kind are added.
-std::optional<GroupedFilters::Place> placeOf(const Contraction &product, AffineExpr expr, unsigned dimensions) {
-  const std::optional<LinearExpr> linear = LinearExpr::of(expr, dimensions);
-  if (!linear)
-    return std::nullopt;
-  GroupedFilters::Place place;
-  place.offset = linear->offset;
-  for (auto [number, factor] : llvm::enumerate(linear->factors)) {
-    const auto loop = unsigned(number);
-    if (factor == 0)
-      continue;
-    if (factor < 0)
-      return std::nullopt;
-    if (isReduction(product.op, loop)) {
-      if (place.loop)
-        return std::nullopt;
-      place.loop = loop;
-      place.step = factor;
-    } else if (llvm::is_contained(product.batch, loop)) {
-      place.parts.push_back({loop, factor});
-    } else {
-      if (place.window)
-        return std::nullopt;
-      place.window = loop;
-      place.apart = factor;
-    }
-  }
-  return place;
-}
-
 } // namespace
 
 int64_t groupsOfLine(int64_t channels, int64_t filters) {
@@ -79,22 +27,15 @@ int64_t groupsOfLine(int64_t channels, int64_t filters) {
 
 std::optional<GroupedFilters> GroupedFilters::of(const Contraction &product) {
   linalg::GenericOp op = product.op;
+  const std::optional<FilterSides> sides = FilterSides::of(product);
+  Type element = factorTypeOf(product.left.value);
+  if (!sides || (!element.isF16() && !element.isBF16()))
+    return std::nullopt;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (product.combiner != Combiner::AddF || product.batch.empty() || llvm::is_contained(sizes, ShapedType::kDynamic) ||
-      llvm::is_contained(sizes, 0) || factorTypeOf(product.left.value) != factorTypeOf(product.right.value))
-    return std::nullopt;
-  for (Value operand : op->getOperands())
-    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())
-      return std::nullopt;
-  const std::optional<Read> left = readOf(product.left, op), right = readOf(product.right, op);
-  if (!left || !right)
-    return std::nullopt;
-  const bool isLeft = !left->map.isProjectedPermutation();
-  const Read &image = isLeft ? *left : *right, &gradient = isLeft ? *right : *left;
-  const ArrayRef<unsigned> ofGradient = isLeft ? product.columns : product.rows;
-  const ContractionSide &gradientSide = isLeft ? product.right : product.left;
-  if (!gradient.map.isProjectedPermutation() || gradientSide.border || image.map.isProjectedPermutation() ||
-      ofGradient.size() != 1)
+  const FilterRead &image = sides->image, &gradient = sides->gradient;
+  const ArrayRef<unsigned> ofImage = FilterSides::ownLoops(product, sides->isImageLeft),
+                           ofGradient = FilterSides::ownLoops(product, !sides->isImageLeft);
+  if (ofGradient.size() != 1)
     return std::nullopt;
 
   GroupedFilters found;
@@ -112,7 +53,6 @@ std::optional<GroupedFilters> GroupedFilters::of(const Contraction &product) {
   if (!llvm::is_contained(product.batch, found.group) || !groupAt || *groupAt + 1 == image.map.getNumResults())
     return std::nullopt;
   auto channel = dyn_cast<AffineDimExpr>(image.map.getResult(*groupAt + 1));
-  const ArrayRef<unsigned> ofImage = isLeft ? product.rows : product.columns;
   if (!channel || !llvm::is_contained(ofImage, channel.getPosition()))
     return std::nullopt;
   found.groupDimension = *groupAt;
@@ -123,10 +63,10 @@ std::optional<GroupedFilters> GroupedFilters::of(const Contraction &product) {
 
   SmallVector<unsigned> met = {found.channel};
   for (auto [dimension, expr] : llvm::enumerate(image.map.getResults())) {
-    Place &place = found.places.emplace_back();
+    FilterPlace &place = found.places.emplace_back();
     if (dimension == *groupAt || dimension == *groupAt + 1)
       continue;
-    std::optional<Place> read = placeOf(product, expr, image.map.getNumDims());
+    std::optional<FilterPlace> read = FilterPlace::of(product, expr, image.map.getNumDims());
     if (!read || llvm::any_of(read->parts, [&](auto &each) { return each.first == found.group; }))
       return std::nullopt;
     place = std::move(*read);
@@ -143,7 +83,7 @@ std::optional<GroupedFilters> GroupedFilters::of(const Contraction &product) {
       met.size() != ofImage.size() + product.reduced.size())
     return std::nullopt;
   for (AffineExpr expr : gradient.map.getResults())
-    if (const unsigned loop = cast<AffineDimExpr>(expr).getPosition(); isReduction(op, loop))
+    if (const unsigned loop = cast<AffineDimExpr>(expr).getPosition(); llvm::is_contained(product.reduced, loop))
       found.summed.push_back(loop);
   for (unsigned loop : product.batch)
     if (loop != found.group)

@@ -7,22 +7,15 @@
 // Images, or rows of them, may be parts of the result (splits/): then these are loops of it, too.
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/convolutions/filter_places.h"
 
 namespace tenon::compiler::dispatch {
 
 struct GroupedFilters {
-  /// An index of the image: what loops of the operation add up to.
-  struct Place {
-    std::optional<unsigned> loop;   // that is summed over
-    std::optional<unsigned> window; // of the results
-    int64_t step = 1, apart = 1, offset = 0;
-    llvm::SmallVector<std::pair<unsigned, int64_t>, 2> parts; // loops of both sides and of the result, and their steps
-  };
   mlir::Value image, gradient; // tensors
   mlir::AffineMap gradientMap;
-  llvm::SmallVector<Place, 5> places; // [dimensions of the image]; of the group and the channel they are empty
-  unsigned groupDimension = 0;        // of the image; the channels' is the next one
+  llvm::SmallVector<FilterPlace, 5> places; // [dimensions of the image]; of the group and the channel they are empty
+  unsigned groupDimension = 0;              // of the image; the channels' is the next one
   unsigned group = 0, filter = 0, channel = 0;
   llvm::SmallVector<unsigned, 2> parts, windows;
   llvm::SmallVector<unsigned, 3> summed; // as the gradient's dimensions are ordered

@@ -68,6 +68,19 @@ TEST_F(KernelBuilderTest, SharedMemoryIsAGlobalForEachArena) {
   EXPECT_EQ(globals, 2u);
 }
 
+TEST_F(KernelBuilderTest, WhatMayNotBeReadIsALoadUnderACondition) {
+  for (unsigned bits : {16u, 32u, 64u}) {
+    KernelBuilder &k = begin();
+    mlir::Value from = unknown(mlir::LLVM::LLVMPointerType::get(&context_, 1));
+    mlir::Value read = k.loadWhere(k.less(parameter(0), parameter(1)), k.b.getIntegerType(bits), from);
+    EXPECT_EQ(read.getType(), k.b.getIntegerType(bits));
+    EXPECT_EQ(count("scf.if"), 0u) << "no block of its own";
+    auto written = read.getDefiningOp<mlir::LLVM::InlineAsmOp>();
+    ASSERT_TRUE(written);
+    EXPECT_NE(written.getAsmString().find("@$2 ld.global.nc.b" + std::to_string(bits)), llvm::StringRef::npos);
+  }
+}
+
 TEST_F(KernelBuilderTest, ValuesOfEveryWidthAreShuffledAsWordsOf32Bits) {
   for (auto [bits, shuffles] : {std::pair(8u, 1u), {16u, 1u}, {32u, 1u}, {64u, 2u}}) {
     KernelBuilder &k = begin();

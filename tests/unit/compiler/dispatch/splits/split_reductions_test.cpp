@@ -155,6 +155,22 @@ TEST_F(SplitConvolutions, ManyTilesAndShortSumsStayWhole) {
   EXPECT_EQ(split({.batch = 32, .size = 7, .channels = 128, .results = 512}).size(), 1u);
 }
 
+// Of exact f32 so many that multiprocessors have several tiles at a time, and as many as others.
+TEST_F(SplitConvolutions, PartsOfExactOnesKeepMultiprocessorsBusy) {
+  auto partials = [&](const Shape &shape) {
+    auto ops = split(shape);
+    return llvm::to_vector(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getShape());
+  };
+  using Sizes = llvm::SmallVector<int64_t>;
+  EXPECT_EQ(partials({.batch = 32, .size = 7, .channels = 512, .results = 512, .type = "f32"}),
+            (Sizes{3, 32, 7, 7, 512}))
+      << "rows of the window";
+  EXPECT_EQ(partials({.batch = 32, .size = 14, .channels = 256, .results = 256, .type = "f32"}),
+            (Sizes{2, 32, 14, 14, 256}))
+      << "halves of the channels";
+  EXPECT_EQ(split({.batch = 32, .size = 28, .channels = 128, .results = 128, .type = "f32"}).size(), 1u);
+}
+
 TEST_F(SplitReductions, AGradientByFiltersIsTakenApartAlongItsPlaces) {
   const std::string loops = "affine_map<(f, r, c, y, n) -> ";
   auto ops = split(
@@ -176,6 +192,26 @@ TEST_F(SplitReductions, AGradientByFiltersIsTakenApartAlongItsPlaces) {
       mlir::RankedTensorType::get({parts, 65536 / parts, 32, 64}, mlir::BFloat16Type::get(module_->getContext())));
   // Windows of a part's last places lie in the next part: the image stays whole.
   EXPECT_FALSE(ops[0].getDpsInputs()[0].getDefiningOp());
+}
+
+// Of each channel for itself images are parts, and rows of them: one sum adds up both.
+TEST_F(SplitReductions, PartsOfPartsAreOneSum) {
+  const std::string loops = "affine_map<(r, s, c, n, y, x) -> ";
+  auto ops = split(
+      "func.func @f(%x: tensor<4x58x58x64xf32>, %d: tensor<4x56x56x64xf32>) -> tensor<3x3x64xf32> {\n"
+      "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<3x3x64xf32>\n"
+      "%s = linalg.fill ins(%z : f32) outs(%e : tensor<3x3x64xf32>) -> tensor<3x3x64xf32>\n"
+      "%r = linalg.generic {indexing_maps = [" +
+      loops + "(n, y + r, x + s, c)>, " + loops + "(n, y, x, c)>, " + loops +
+      "(r, s, c)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"reduction\", \"reduction\", "
+      "\"reduction\"]} ins(%x, %d : tensor<4x58x58x64xf32>, tensor<4x56x56x64xf32>) outs(%s : tensor<3x3x64xf32>) {\n"
+      "^bb0(%a: f32, %b: f32, %t: f32):\n%p = arith.mulf %a, %b : f32\n%u = arith.addf %t, %p : f32\n"
+      "linalg.yield %u : f32\n} -> tensor<3x3x64xf32>\nreturn %r : tensor<3x3x64xf32>\n}");
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{56, 4, 3, 3, 64}));
+  EXPECT_EQ(ops[1].getDpsInputs()[0], ops[0]->getResult(0));
+  EXPECT_EQ(ops[1].getNumReductionLoops(), 2u);
 }
 
 } // namespace
