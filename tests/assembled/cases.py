@@ -55,9 +55,9 @@ def attention(target, instruction, *shape, rows, shared=1, keys=0):
                 (("name", "attention"), ("rows", rows)), instruction)
 
 
-def step(target, instruction, *shape, rows):
-    """Attention with logarithms, and its gradients: a kernel each."""
-    shape = gradients.AttentionStep(*shape)
+def step(target, instruction, *shape, rows, kind=gradients.AttentionStep, **more):
+    """Attention with logarithms, and its gradients: a kernel each; or its gradients alone."""
+    shape = kind(*shape, **more)
     name = f"{shape.name()}_{target}"
     return Case(name, target, gradients.program(shape).replace("@run(", f"@{name}("),
                 (("name", "attention"), ("rows", rows)), instruction)
@@ -151,6 +151,7 @@ def of_attention():
         yield attention("sm_90a", "wgmma.mma_async", "bf16", 4, 16, 4096, depth, rows=128)
         yield attention("sm_80", "mma.sync", "bf16", 4, 16, 4096, depth, rows=64 if depth == 256 else 128)
     yield from (step("sm_90a", "wgmma.mma_async", "bf16", 4, 16, 4096, depth, rows=128) for depth in (64, 128))
+    yield step("sm_90a", "wgmma.mma_async", "bf16", 1, 32, 8192, 128, True, rows=128, kind=gradients.AttentionGradient, shared=4)
     for target in ("sm_80", "sm_90a"):
         yield attention(target, "mma.sync", "bf16", 1, 32, 1, 128, rows=64, shared=4, keys=8192)
 

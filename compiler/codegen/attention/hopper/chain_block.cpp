@@ -103,7 +103,8 @@ AttentionTile ChainBlock::firstTile() {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
   const bool isLower = hiding && !hiding->bounds.empty() && hiding->ranges.empty() &&
                        llvm::none_of(hiding->bounds, [](const KeyBound &bound) { return bound.isUpper; });
-  if (!hiding || hiding->bounds.empty() || !hiding->ranges.empty())
+  // Blocks of a strategy that a program pins may have a part of the columns each.
+  if (!hiding || hiding->bounds.empty() || !hiding->ranges.empty() || kernel.columns < shape.columns)
     return tileOf(kernel, k.block(), isLower);
   const Product &product = kernel.attention.output;
   auto sizeOf = [&](ArrayRef<unsigned> axes) {
