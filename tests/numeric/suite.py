@@ -23,93 +23,15 @@ import sys
 import tempfile
 import time
 import zipfile
-import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 
 import fuzz  # first: it sets up NumPy
 import judge
 import numpy as np
-import cases_along
-import cases_attention
-import cases_attention_cache
-import cases_attention_documents
-import cases_attention_f8
-import cases_attention_gradients
-import cases_attention_logs
-import cases_attention_shared
-import cases_boundary
-import cases_choice
-import cases_contraction
-import cases_convolution
-import cases_convolution_gradients
-import cases_convolution_groups
-import cases_elementwise
-import cases_experts
-import cases_f8
-import cases_movement
-import cases_named
-import cases_reduction
-import cases_weights
-from cases import SIZES, SMALL
+import suite_cases
 from elements import is_float, ulp
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_documents, cases_attention_f8, cases_attention_gradients, cases_attention_logs, cases_attention_shared, cases_boundary, cases_contraction, cases_f8, cases_convolution,
-           cases_convolution_gradients, cases_convolution_groups, cases_choice, cases_elementwise, cases_reduction,
-           cases_movement, cases_named, cases_along, cases_weights, cases_experts)
-MOST = 150  # functions of one program
 SECONDS = 120  # for one case
-
-
-def all_cases(grid, pattern):
-    sizes = SMALL if grid == "small" else SIZES
-    for module in MODULES:
-        for case in module.cases(sizes):
-            if not pattern or re.search(pattern, f"{case.operation} {case.kind}"):
-                yield case
-
-
-class Group:
-    """The cases of one operation and type, each a function; cases whose text is the same share one."""
-
-    def __init__(self, number, operation, kind):
-        self.number, self.operation, self.kind = number, operation, kind
-        self.cases, self.names, self.functions = [], {}, {}
-
-    def add(self, case):
-        text = case.program.text("NAME")
-        name = self.names.setdefault(text, f"g{self.number}_{len(self.names)}")
-        self.functions.setdefault(name, text.replace("@NAME(", f"@{name}(", 1))
-        self.cases.append((name, case))
-
-
-def groups(grid, pattern):
-    """In the order of the modules. Sizes that a program does not know take kernels for each kind of row, and most of the time:
-    the small grid has them for one in three types of an operation that takes several."""
-    cases = defaultdict(list)
-    for case in all_cases(grid, pattern):
-        cases[case.operation, case.kind].append((case, "?" in case.program.text("NAME")))
-    found, seen = [], Counter()
-    for (operation, kind), of_group in cases.items():
-        number, seen[operation] = seen[operation], seen[operation] + 1
-        known = [case for case, unknown in of_group if not unknown]
-        is_left_out = grid == "small" and known and number and (number + zlib.crc32(operation.encode())) % 3
-        group = Group(len(found), operation, kind)
-        for case, _ in of_group if not is_left_out else [(case, False) for case in known]:
-            group.add(case)
-        found.append(group)
-    return found
-
-
-def batches(found, most):
-    """Groups that become one program: so many functions, or one group."""
-    made, count = [[]], 0
-    for group in found:
-        if made[-1] and count + len(group.functions) > most:
-            made.append([])
-            count = 0
-        made[-1].append(group)
-        count += len(group.functions)
-    return made
 
 
 class Errors:
@@ -367,7 +289,7 @@ def main():
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     begin = time.monotonic()
-    found = batches(groups(arguments.grid, arguments.filter), MOST)
+    found = suite_cases.batches(suite_cases.groups(arguments.grid, arguments.filter))
     numbers = range(len(found))
     if not numbers:
         raise SystemExit("no case has such a name")
