@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/prepare/fusing.h"
+
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class Fusing : public KernelTextTest {
+protected:
+  /// A vector that is read through `read`, changed by `operation`, and added to each row of a matrix.
+  mlir::func::FuncOp rows(const std::string &read, const std::string &operation) {
+    return parseFunction("#read = affine_map<" + read +
+                         ">\n"
+                         R"mlir(
+    #vector = affine_map<(i) -> (i)>
+    #row = affine_map<(i, j) -> (j)>
+    #id = affine_map<(i, j) -> (i, j)>
+    func.func @f(%a: tensor<16xf32>, %b: tensor<8x16xf32>) -> tensor<8x16xf32> {
+      %e = tensor.empty() : tensor<16xf32>
+      %0 = linalg.generic {indexing_maps = [#read, #vector], iterator_types = ["parallel"]}
+          ins(%a : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+        ^bb0(%x: f32, %o: f32):
+          )mlir" + operation +
+                         R"mlir(
+      } -> tensor<16xf32>
+      %m = tensor.empty() : tensor<8x16xf32>
+      %1 = linalg.generic {indexing_maps = [#row, #id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%0, %b : tensor<16xf32>, tensor<8x16xf32>) outs(%m : tensor<8x16xf32>) {
+        ^bb0(%x: f32, %y: f32, %o: f32):
+          %t = arith.addf %x, %y : f32
+          linalg.yield %t : f32
+      } -> tensor<8x16xf32>
+      return %1 : tensor<8x16xf32>
+    })mlir");
+  }
+  mlir::linalg::GenericOp first(mlir::func::FuncOp function) {
+    return *function.getOps<mlir::linalg::GenericOp>().begin();
+  }
+  bool isFused(mlir::linalg::GenericOp producer) { return shouldFuse(&*producer->use_begin()); }
+};
+
+constexpr const char kSame[] = "(i) -> (i)", kFirst[] = "(i) -> (0)";
+constexpr const char kCopy[] = "linalg.yield %x : f32", kNegate[] = "%n = arith.negf %x : f32 linalg.yield %n : f32",
+                     kExp[] = "%n = math.exp %x : f32 linalg.yield %n : f32";
+
+TEST_F(Fusing, WhatOnlyReadsIsAView) {
+  EXPECT_TRUE(isView(first(rows(kFirst, kCopy))));
+  EXPECT_FALSE(isView(first(rows(kFirst, kNegate))));
+}
+
+TEST_F(Fusing, EveryRowComputesOnlyWhatIsCheap) {
+  EXPECT_TRUE(isFused(first(rows(kFirst, kCopy))));
+  EXPECT_TRUE(isFused(first(rows(kSame, kNegate))));
+  EXPECT_FALSE(isFused(first(rows(kSame, kExp))));
+}
+
+TEST_F(Fusing, WhatTwoReadIsComputedOnce) {
+  mlir::linalg::GenericOp producer = first(rows(kSame, kNegate));
+  mlir::Operation *reader = *producer->user_begin();
+  mlir::OpBuilder(reader).clone(*reader);
+  EXPECT_FALSE(isFused(producer));
+}
+
+TEST_F(Fusing, StartsAndArgumentsStay) {
+  auto reader = mlir::cast<mlir::linalg::GenericOp>(*first(rows(kSame, kNegate))->user_begin());
+  EXPECT_FALSE(shouldFuse(reader.getDpsInputOperand(1)));
+  EXPECT_FALSE(shouldFuse(reader.getDpsInitOperand(0)));
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
