@@ -26,6 +26,13 @@ ScalarType wider(ScalarType type) {
   }
 }
 
+/// Of a form whose type is f32: that of the sources which are narrower, where it names one.
+ScalarType takeNarrow(Form &form, ScalarType type) {
+  if (type != ScalarType::F32)
+    return ScalarType::None;
+  return form.take("f16") ? ScalarType::F16 : form.take("bf16") ? ScalarType::BF16 : ScalarType::None;
+}
+
 /// add.cc addc sub.cc subc mad.cc madc: through the carry mask of the frame.
 bool decodeCarry(Decoder &decoder) {
   Form form(decoder.in());
@@ -62,9 +69,11 @@ bool decodeAdd(Decoder &decoder) {
   Form form(decoder.in());
   bool isAdd = decoder.in().opcode == "add";
   ScalarType type = form.takeType();
-  if (isFloat(type)) {
+  if (isFloat(type) || type == ScalarType::F32x2) {
     FloatForm floatForm{isAdd ? FloatOp::Add : FloatOp::Sub, type, form.takeRounding(), form.take("ftz"),
                         form.take("sat")};
+    if (ScalarType narrow = takeNarrow(form, type); narrow != ScalarType::None)
+      return emitMixed(decoder, form, floatForm, narrow, 2);
     return emitFloat(decoder, form, floatForm, 2);
   }
   if (form.take("cc"))
@@ -83,7 +92,7 @@ bool decodeMul(Decoder &decoder) {
   Form form(decoder.in());
   bool isMad = decoder.in().opcode == "mad";
   ScalarType type = form.takeType();
-  if (isFloat(type)) {
+  if (isFloat(type) || (type == ScalarType::F32x2 && !isMad)) {
     FloatForm floatForm{isMad ? FloatOp::Fma : FloatOp::Mul, type, form.takeRounding(), form.take("ftz"),
                         form.take("sat")};
     return emitFloat(decoder, form, floatForm, isMad ? 3 : 2);
@@ -140,6 +149,8 @@ bool decodeFma(Decoder &decoder) {
   FloatForm floatForm{FloatOp::Fma, type, form.takeRounding(), form.take("ftz"), form.take("sat")};
   if (floatForm.rounding == Rounding::None)
     return decoder.fail("'" + decoder.in().form() + "' needs a rounding modifier");
+  if (ScalarType narrow = takeNarrow(form, type); narrow != ScalarType::None)
+    return emitMixed(decoder, form, floatForm, narrow, 3);
   if (isHalf(type) && form.take("relu"))
     floatForm.op = FloatOp::FmaRelu;
   return emitFloat(decoder, form, floatForm, 3);

@@ -31,8 +31,9 @@ public:
   CUcontext context = nullptr;
 };
 
+/// From sm_100 on, targets need a newer version.
 inline std::string header(const std::string &target = "sm_75") {
-  return ".version 8.0\n.target " + target + "\n.address_size 64\n";
+  return (target < "sm_2" ? ".version 8.7\n.target " : ".version 8.0\n.target ") + target + "\n.address_size 64\n";
 }
 
 struct Loaded {

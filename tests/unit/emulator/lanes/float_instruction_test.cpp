@@ -63,6 +63,64 @@ TEST(EmulatorInstruction, SinglePrecision) {
     checkWords(c.body, pairs(kFloats), c.want);
 }
 
+/// What sm_100 brought: run with TENON_EMULATOR_SM=120.
+bool isBlackwell() {
+  int major = 0;
+  EXPECT_EQ(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0), CUDA_SUCCESS);
+  return major >= 10;
+}
+
+TEST(EmulatorInstruction, BlackwellPairs) {
+  Session session;
+  if (!isBlackwell())
+    GTEST_SKIP();
+  const Case cases[] = {
+      {"add.rn.f32x2", [](uint32_t a, uint32_t b, uint32_t) { return bits(f(a) + f(b)); }},
+      {"sub.f32x2", [](uint32_t a, uint32_t b, uint32_t) { return bits(f(a) - f(b)); }},
+      {"mul.rn.ftz.f32x2",
+       [](uint32_t a, uint32_t b, uint32_t) { return flushed(bits(f(flushed(a)) * f(flushed(b)))); }},
+      {"fma.rn.f32x2", [](uint32_t a, uint32_t b, uint32_t c) { return bits(std::fmaf(f(a), f(b), f(c))); }},
+  };
+  for (const Case &c : cases) {
+    std::string body =
+        std::string("mov.b64 %a0, {%w0, %w1}; mov.b64 %a1, {%w1, %w2}; mov.b64 %a2, {%w2, %w0}; ") + c.body;
+    body += std::string_view(c.body).starts_with("fma") ? " %e, %a0, %a1, %a2; " : " %e, %a0, %a1; ";
+    checkWords(body + "mov.b64 {%r, _}, %e;", pairs(kFloats), c.want, "sm_120");
+    checkWords(
+        body + "mov.b64 {_, %r}, %e;", pairs(kFloats),
+        [&](uint32_t a, uint32_t b, uint32_t third) { return c.want(b, third, a); }, "sm_120");
+  }
+}
+
+/// All sources but the last are narrower than the result.
+TEST(EmulatorInstruction, BlackwellMixedTypes) {
+  Session session;
+  if (!isBlackwell())
+    GTEST_SKIP();
+  auto wide = [](uint32_t x) { return f(x << 16); }; // bf16
+  auto half = [](uint32_t x) { return float(std::bit_cast<_Float16>(uint16_t(x))); };
+  const Case cases[] = {
+      {"add.f32.bf16 %r, %h0, %w1;", [&](uint32_t a, uint32_t b, uint32_t) { return bits(wide(a) + f(b)); }},
+      {"sub.rn.f32.f16 %r, %h0, %w1;", [&](uint32_t a, uint32_t b, uint32_t) { return bits(half(a) - f(b)); }},
+      {"fma.rn.f32.f16 %r, %h0, %h2, %w1;",
+       [&](uint32_t a, uint32_t b, uint32_t c) { return bits(std::fmaf(half(a), half(c), f(b))); }},
+      {"fma.rn.f32.bf16 %r, %h0, %h2, %w1;",
+       [&](uint32_t a, uint32_t b, uint32_t c) { return bits(std::fmaf(wide(a), wide(c), f(b))); }},
+      {"fma.rn.sat.f32.bf16 %r, %h0, %h2, %w1;",
+       [&](uint32_t a, uint32_t b, uint32_t c) {
+         float v = std::fmaf(wide(a), wide(c), f(b));
+         return bits(v > 0 ? std::min(v, 1.0f) : 0.0f);
+       }},
+  };
+  for (const Case &c : cases) {
+    Inputs inputs;
+    for (uint32_t a : {0u, 0x8000u, 1u, 0x3c00u, 0xbc01u, 0x3f80u, 0xc2a7u, 0x7bffu, 0x7c00u, 0x7f80u, 0x7fffu})
+      for (uint32_t b : kFloats)
+        inputs.push_back({a, b, a * 40503u % 65536});
+    checkWords(c.body, inputs, c.want, "sm_120");
+  }
+}
+
 TEST(EmulatorInstruction, DirectedRounding) {
   Session session;
   // The exact sum or product of two floats of like size is exact in long double.
