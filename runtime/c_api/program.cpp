@@ -116,6 +116,8 @@ public:
     return std::shared_ptr<const Buffer>(std::move(buffer));
   }
 
+  bool isForAll() const override { return isSet(options_.copies_results); }
+
 private:
   Device &device_;
   const tenon_call_options_t &options_;

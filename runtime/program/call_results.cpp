@@ -122,6 +122,52 @@ Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> 
   return okStatus();
 }
 
+Result<std::vector<ResultCopy>> askForCopies(const Device &device, const CallPlan &plan, std::span<const Value> inputs,
+                                             std::span<const Value> results, ResultMemory &memory) {
+  std::vector<ResultCopy> copies;
+  for (size_t i = 0; i < plan.returned; ++i) {
+    const CallPlan::Result &planned = plan.results[i];
+    if (planned.isScalar ||
+        (plan.buffers[planned.buffer].place == CallPlan::Place::Result && firstOfBuffer(plan, i) == i))
+      continue;
+    const Tensor &tensor = *std::get_if<Tensor>(&results[i]);
+    TENON_ASSIGN_OR_RETURN(std::shared_ptr<const Buffer> target, memory.allocate(i, tensor, planned.bytes));
+    if (target->address() == tensor.buffer->address()) // it is there already
+      continue;
+    TENON_RETURN_IF_ERROR(checkOwn(device, i, planned.bytes, *target, inputs));
+    auto isTaken = [&](size_t other, const Buffer &memoryOfOther, uint64_t bytes) {
+      return other != i && overlap(*target, planned.bytes, memoryOfOther, bytes);
+    };
+    auto fail = [&](size_t other) {
+      return makeError(StatusCode::InvalidArgument, "result ", i, ": its buffer is memory of result ", other);
+    };
+    for (size_t other = 0; other < plan.returned; ++other)
+      if (const CallPlan::Result &one = plan.results[other];
+          !one.isScalar && plan.buffers[one.buffer].place == CallPlan::Place::Result &&
+          isTaken(other, *std::get_if<Tensor>(&results[other])->buffer, plan.buffers[one.buffer].bytes))
+        return fail(other);
+    for (const ResultCopy &copy : copies)
+      if (isTaken(copy.index, *copy.target, plan.results[copy.index].bytes))
+        return fail(copy.index);
+    copies.push_back({i, std::move(target)});
+  }
+  return copies;
+}
+
+Status copyResults(const Device &device, CUstream stream, std::span<const ResultCopy> copies,
+                   std::span<Value> results) {
+  for (const ResultCopy &copy : copies) {
+    Tensor &tensor = *std::get_if<Tensor>(&results[copy.index]);
+    TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(tensor.shape, tensor.element));
+    if (bytes != 0)
+      TENON_RETURN_IF_ERROR(
+          copyOnStream(device.driver(), stream, {tensor.buffer->address(), bytes}, {copy.target->address(), bytes}));
+  }
+  for (const ResultCopy &copy : copies) // only now: one may be what another is copied from
+    std::get_if<Tensor>(&results[copy.index])->buffer = copy.target;
+  return okStatus();
+}
+
 void setScalars(const CallPlan &plan, std::span<const int64_t> registers, std::span<Value> results) {
   const auto *sources = plan.function->results();
   for (uint32_t i = 0; sources && i < sources->size(); ++i)

@@ -13,6 +13,8 @@ public:
   virtual ~ResultMemory() = default;
   /// Memory for `bytes` bytes of the device, for result `index` of this type. Its errors are the call's.
   virtual Result<std::shared_ptr<const Buffer>> allocate(size_t index, const Tensor &type, uint64_t bytes) = 0;
+  /// Whether a result that is an input, or the same memory as another result, is to lie there too: as a copy.
+  virtual bool isForAll() const { return false; }
 };
 
 /// Completes `results` for a plan: every value has its type and shape, every tensor its buffer. The values that the
@@ -23,6 +25,18 @@ public:
 Status bindResults(Device &device, const CallPlan &plan, std::span<const Value> inputs,
                    std::span<const std::shared_ptr<const Buffer>> constants, bool isOwnStream, ResultMemory *memory,
                    std::vector<Value> &results);
+
+/// A result that the commands of a call do not write, and where its copy goes.
+struct ResultCopy {
+  size_t index = 0;
+  std::shared_ptr<const Buffer> target;
+};
+/// Those that `memory` is for: it is asked for each. Errors as Program::callInto says.
+/// @param results [results of the plan] as bindResults() left them
+Result<std::vector<ResultCopy>> askForCopies(const Device &device, const CallPlan &plan, std::span<const Value> inputs,
+                                             std::span<const Value> results, ResultMemory &memory);
+/// Behind the commands of the call; the results are the copies then.
+Status copyResults(const Device &device, CUstream stream, std::span<const ResultCopy> copies, std::span<Value> results);
 
 /// The scalars among the results, of the registers of this call.
 /// @param results [results of the plan] as bindResults() left them

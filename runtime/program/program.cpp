@@ -34,6 +34,24 @@ struct ShorterAtEnd {
   }
 };
 
+/// Registers of a call, in memory that the thread's next call has again: a call like an earlier one allocates nothing.
+/// A callback of the caller's may call a program in the middle of a call, which then has others.
+class KeptRegisters {
+public:
+  KeptRegisters() : values_(std::move(ofThread())) {}
+  ~KeptRegisters() { ofThread() = std::move(values_); }
+  KeptRegisters(const KeptRegisters &) = delete;
+  KeptRegisters &operator=(const KeptRegisters &) = delete;
+  std::vector<int64_t> &values() { return values_; }
+
+private:
+  static std::vector<int64_t> &ofThread() {
+    thread_local std::vector<int64_t> values;
+    return values;
+  }
+  std::vector<int64_t> values_;
+};
+
 } // namespace
 
 Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
@@ -42,8 +60,10 @@ Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
     const abi::fb::Function *function = i < calls_.size() ? &view_.functionAt(i) : view_.raw().initializer();
     std::vector<FunctionCalls> &blocks = blockCalls_.emplace_back();
     if (function && hasBlocks(*function))
-      for (const abi::fb::Function *block : *function->blocks())
-        blocks.emplace_back().ignore(*block);
+      for (const abi::fb::Function *block : *function->blocks()) {
+        blocks.emplace_back().isBlock = true;
+        blocks.back().ignore(*block);
+      }
     if (function && i < calls_.size()) {
       calls_[i].isDecidedByHost = isDecidedByHost(*function);
       if (blocks.empty())
@@ -112,7 +132,8 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
     TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
 
   // Scalars of this one.
-  thread_local std::vector<int64_t> registers; // a call like an earlier one allocates nothing
+  KeptRegisters kept;
+  std::vector<int64_t> &registers = kept.values();
   TENON_RETURN_IF_ERROR(callRegisters(function, inputs, registers));
 
   // Memory of the results, and of what the host will compare.
@@ -121,9 +142,15 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
       bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, options.resultMemory, results));
   if (!registers.empty())
     setScalars(*planned->plan, registers, results);
+  std::vector<ResultCopy> copies;
+  if (options.resultMemory && options.resultMemory->isForAll()) {
+    TENON_ASSIGN_OR_RETURN(copies, askForCopies(*device_, *planned->plan, inputs, results, *options.resultMemory));
+  }
 
   // Dispatches, copies and fills. What was submitted before a failure still runs, so it is waited for in any case.
   Status submitted = issue(*planned, stream, isCaptured, inputs, results, registers, options);
+  if (submitted.ok())
+    submitted = copyResults(*device_, stream, copies, results);
   if (options.stream)
     return submitted;
   Status finished = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
@@ -223,7 +250,8 @@ Status Program::callRegisters(uint32_t function, std::span<const Value> inputs, 
 Status Program::makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
                          std::shared_ptr<PlannedCall> &planned) {
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
-                         makeCallPlan(function, inputs, {executables_, constantBytes_}, calls.ignored));
+                         makeCallPlan(function, inputs, {executables_, constantBytes_}, calls.ignored,
+                                      calls.isBlock ? ResultTaker::NextBlock : ResultTaker::Caller));
   return keepPlan(calls, std::move(made), kMostPlans, planned);
 }
 

@@ -97,7 +97,7 @@ public:
 
   /// As call(), into the caller's memory: a tensor of `results` that has a buffer is written there (its shape is set),
   /// one without gets new memory. Empty `results` is all new. Results that the function returns in one buffer, or that
-  /// are inputs or constants, are what they are; those of a function with blocks are memory of their own.
+  /// are inputs, are what they are; constants are copied, and those of a function with blocks are memory of their own.
   /// InvalidArgument: another number of results, or a buffer that is an
   /// input's or another result's; OutOfRange: one that is too small. With every buffer given, a call whose shapes and
   /// scalars were seen before allocates nothing.
@@ -120,6 +120,7 @@ private:
     std::vector<std::shared_ptr<PlannedCall>> plans;
     CallKey::IgnoredScalars ignored = {}; // scalars that only kernels see: of each call, and none of the plan
     bool ignoresAny = false;
+    bool isBlock = false;         // of a function: its results go to another block
     bool isDecidedByHost = false; // a function with blocks whose plans may be those of plan/unrolled_plan.h
     // Calls that came once, or more often: a plan of all blocks pays from the second on, unless it is too long.
     struct Seen {

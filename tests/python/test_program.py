@@ -81,6 +81,30 @@ def test_functions_that_branch_write_where_the_caller_wants(program):
         assert loop.halved(numpy.float32(value).reshape(()), out=whole) is whole and whole == wanted
 
 
+PASSING = """
+func.func @passed(%x: tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<?xf32>, tensor<2xf32>, tensor<2x?xf32>, tensor<2x?xf32>) {
+  %flat = tensor.collapse_shape %x [[0, 1]] : tensor<2x?xf32> into tensor<?xf32>
+  %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %twice = arith.addf %x, %x : tensor<2x?xf32>
+  return %x, %flat, %c, %twice, %twice : tensor<2x?xf32>, tensor<?xf32>, tensor<2xf32>, tensor<2x?xf32>, tensor<2x?xf32>
+}
+"""
+
+
+def test_what_is_passed_through_goes_where_the_caller_wants(program):
+    passing = tenon.load(tenon.compile(PASSING, targets="sm_90"))
+    for size in (3, 3, 0):
+        x = numpy.arange(2 * size, dtype=numpy.float32).reshape(2, size)
+        out = [numpy.full(shape, -1, numpy.float32) for shape in ((2, size), 2 * size, 2, (2, size), (2, size))]
+        got = passing.passed(x, out=out)
+        assert all(a is b for a, b in zip(got, out))
+        assert [a.tolist() for a in out] == [x.tolist(), x.ravel().tolist(), [1, 2], (x + x).tolist(), (x + x).tolist()]
+        again = passing.passed(x)
+        assert again[0] is x or size == 0
+        again[2].fill(9)
+        assert passing.passed(x)[2].tolist() == [1, 2]
+
+
 def test_tenons_own_arrays(program):
     a = tenon.array(ramp())
     b = program.add(a, a)

@@ -191,6 +191,7 @@ bool Call::run() {
   const bool isAllocated = !isOwnStream && canAllocate && !isStyleHost_;
   if (!out_.empty() || isAllocated)
     options.result_memory = resultMemory;
+  options.copies_results = !out_.empty();
   tenon_status_t *status = nullptr;
   if (isOwnStream) {
     // What the caller's library has in flight on its stream is not ordered with the device's own; the caller chose it.

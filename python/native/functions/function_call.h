@@ -72,6 +72,7 @@ private:
   bool readOut(PyObject *out);
   static uint64_t resultMemory(void *user, size_t index, const tenon_value_t *type, uint64_t bytes);
   uint64_t allocate(size_t index, const tenon_value_t &type, uint64_t bytes);
+  size_t placeInOut(size_t result) const; // among out_
   PyObject *takeTensor(size_t index, const tenon_value_t &value);
   static uint64_t addressOf(PyObject *made); // 0 and an exception: it is none
 

@@ -13,11 +13,16 @@ uint64_t Call::resultMemory(void *user, size_t index, const tenon_value_t *type,
   return static_cast<Call *>(user)->allocate(index, *type, bytes);
 }
 
+/// Scalars have none.
+size_t Call::placeInOut(size_t result) const {
+  return static_cast<size_t>(std::count_if(function_.results.begin(),
+                                           function_.results.begin() + static_cast<ptrdiff_t>(result),
+                                           [](const Type &type) { return !type.isScalar; }));
+}
+
 uint64_t Call::allocate(size_t index, const tenon_value_t &type, uint64_t bytes) {
   if (!out_.empty()) {
-    size_t at = 0;
-    for (size_t i = 0; i < index; ++i)
-      at += !function_.results[i].isScalar;
+    const size_t at = placeInOut(index);
     const View &view = out_[at];
     const bool isLike = canHold(view.element, type.element) && static_cast<size_t>(view.rank) == type.rank &&
                         std::equal(view.shape, view.shape + view.rank, type.shape);
@@ -89,12 +94,8 @@ PyObject *Call::takeTensor(size_t index, const tenon_value_t &value) {
       return static_cast<PyObject *>(object);
     }
   }
-  if (outObjects_) {
-    const uint64_t address = tenon_buffer_address(value.buffer);
-    for (size_t i = 0; i < out_.size(); ++i)
-      if (out_[i].address == address)
-        return Ref::share(PyTuple_GetItem(outObjects_.get(), static_cast<Py_ssize_t>(i))).release();
-  }
+  if (outObjects_)
+    return Ref::share(PyTuple_GetItem(outObjects_.get(), static_cast<Py_ssize_t>(placeInOut(index)))).release();
   // An input that comes out again is the caller's own object.
   Ref base;
   for (size_t i = 0; i < function_.inputs.size() && value.buffer; ++i) {

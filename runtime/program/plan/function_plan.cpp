@@ -7,6 +7,7 @@
 #include "runtime/program/plan/function_data.h"
 #include "runtime/program/plan/register_program.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace tenon::runtime {
@@ -16,8 +17,8 @@ namespace {
 class Planner {
 public:
   Planner(const abi::fb::Function &function, std::span<const Value> inputs, const PlanSources &sources,
-          const CallKey::IgnoredScalars &ignored)
-      : function_(function), inputs_(inputs), sources_(sources),
+          const CallKey::IgnoredScalars &ignored, ResultTaker taker)
+      : function_(function), inputs_(inputs), sources_(sources), taker_(taker),
         plan_(new CallPlan{.key = CallKey(inputs, ignored), .function = &function}) {}
 
   Result<std::shared_ptr<const CallPlan>> make() {
@@ -29,6 +30,8 @@ public:
     TENON_RETURN_IF_ERROR(planBuffers());
     TENON_RETURN_IF_ERROR(planResults());
     TENON_RETURN_IF_ERROR(planCommands());
+    if (taker_ == ResultTaker::Caller)
+      copyConstants();
     // One block for what does not outlive the call.
     TENON_RETURN_IF_ERROR(placeTransients());
     orderCommands(*plan_);
@@ -39,6 +42,7 @@ private:
   Status planBuffers();
   Status planResults();
   Status planResult(const abi::fb::ResultValue &source, std::string_view what, uint32_t index);
+  void copyConstants();
   Status planCommands();
   Status planCommand(const abi::fb::Command &source, PlannedCommand &command);
   Status planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command);
@@ -49,6 +53,7 @@ private:
   const abi::fb::Function &function_;
   std::span<const Value> inputs_;
   const PlanSources &sources_;
+  const ResultTaker taker_;
   std::unique_ptr<CallPlan> plan_;
   std::vector<int64_t> registers_;
 };
@@ -132,6 +137,31 @@ Status Planner::planResult(const abi::fb::ResultValue &source, std::string_view 
   }
   plan_->results.push_back(std::move(result));
   return okStatus();
+}
+
+/// Results that are one constant are one copy of it.
+void Planner::copyConstants() {
+  std::vector<std::pair<uint32_t, uint32_t>> copies; // the constant's buffer, the copy
+  for (size_t i = 0; i < plan_->returned; ++i) {
+    CallPlan::Result &result = plan_->results[i];
+    if (result.isScalar || plan_->buffers[result.buffer].place != CallPlan::Place::Constant)
+      continue;
+    auto known =
+        std::find_if(copies.begin(), copies.end(), [&](const auto &each) { return each.first == result.buffer; });
+    if (known == copies.end()) {
+      known = copies.insert(copies.end(), {result.buffer, static_cast<uint32_t>(plan_->buffers.size())});
+      plan_->buffers.push_back(
+          {.place = CallPlan::Place::Result, .index = static_cast<uint32_t>(plan_->resultBuffers.size())});
+      plan_->resultBuffers.push_back(known->second);
+    }
+    CallPlan::Buffer &copy = plan_->buffers[known->second];
+    copy.bytes = std::max(copy.bytes, result.bytes);
+    result.buffer = known->second;
+  }
+  for (const auto &[constant, copy] : copies)
+    if (const uint64_t bytes = plan_->buffers[copy].bytes; bytes != 0)
+      plan_->commands.push_back(
+          {.kind = PlannedCommand::Kind::Copy, .ranges = {{constant, 0, bytes}, {copy, 0, bytes}}});
 }
 
 Result<PlannedRange> Planner::range(const abi::fb::BufferRange &range) const {
@@ -248,9 +278,9 @@ Status Planner::placeTransients() {
 } // namespace
 
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
-                                                     const PlanSources &sources,
-                                                     const CallKey::IgnoredScalars &ignored) {
-  return Planner(function, inputs, sources, ignored).make();
+                                                     const PlanSources &sources, const CallKey::IgnoredScalars &ignored,
+                                                     ResultTaker taker) {
+  return Planner(function, inputs, sources, ignored, taker).make();
 }
 
 } // namespace tenon::runtime

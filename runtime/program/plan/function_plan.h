@@ -18,11 +18,15 @@ struct PlanSources {
   std::span<const ConstantBytes> constants;
 };
 
+/// A caller may write what he was given, so that a constant which a function returns is copied; a block hands it on.
+enum class ResultTaker : uint8_t { Caller, NextBlock };
+
 /// @param inputs checked (checkInputs)
 /// Errors of registers, checks, loading, ranges and grids; nothing was launched.
 /// @param ignored scalars that the key leaves out: those of planIndependentScalars
+/// @param taker whose the results are
 Result<std::shared_ptr<const CallPlan>> makeCallPlan(const abi::fb::Function &function, std::span<const Value> inputs,
-                                                     const PlanSources &sources,
-                                                     const CallKey::IgnoredScalars &ignored = {});
+                                                     const PlanSources &sources, const CallKey::IgnoredScalars &ignored,
+                                                     ResultTaker taker);
 
 } // namespace tenon::runtime

@@ -120,7 +120,8 @@ Result<std::shared_ptr<const CallPlan>> Unroller::planOf(const abi::fb::Function
   for (const std::shared_ptr<const CallPlan> &plan : known_[index])
     if (plan->key.matches(values, ignored))
       return plan;
-  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made, makeCallPlan(block, values, sources_, ignored));
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
+                         makeCallPlan(block, values, sources_, ignored, ResultTaker::NextBlock));
   known_[index].push_back(made);
   return made;
 }

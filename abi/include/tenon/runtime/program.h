@@ -79,6 +79,9 @@ typedef struct tenon_call_options {
      that runs on the host asks for every result that is a tensor. */
   tenon_result_memory_fn result_memory;
   void *result_user;
+  /* Since TENON_1_6. Asks for memory of a result that is an input, or the same memory as another result, too, and
+     copies it there; an input's own address leaves it where it is. */
+  bool copies_results;
 } tenon_call_options_t;
 /* As tenon_program_call, with options (NULL: none), again and again with the same results: where `*results` is not
    NULL, its memory is written, which must be large enough. A call whose shapes and scalars were seen before then

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Calls of a function that adds two vectors of dynamic length and scales the sum in place, on the fake driver.
+#include "runtime/program/call_results.h"
 #include "tests/unit/runtime/call_fixture.h"
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 namespace tenon::runtime {
@@ -56,6 +58,101 @@ TEST_F(CallTest, SeveralThreadsCallAtOnce) {
     thread.join();
   EXPECT_EQ(right, 100);
   EXPECT_EQ(fake.loadedImages.size(), 1u);
+}
+
+// f() -> (c, c[0..2], c): who writes a result writes no constant.
+TEST_F(CallTest, AConstantThatIsReturnedIsACopy) {
+  FunctionSpec function{.name = "f"};
+  function.registers = {RegisterOp(Const, 0, 0, 0, 1), RegisterOp(Const, 0, 0, 0, 3)};
+  function.buffers = {{BufferSource::Constant, 0}};
+  const TypeSpec type = {ElementType::F32, {-1}};
+  function.results = {{.type = type, .buffer = 0, .shape = {0}},
+                      {.type = type, .buffer = 0, .shape = {1}},
+                      {.type = type, .buffer = 0, .shape = {0}}};
+  const float constant[] = {1, 2, 3};
+  const auto *bytes = reinterpret_cast<const uint8_t *>(constant);
+  load({function}, {}, {{bytes, bytes + sizeof(constant)}});
+  std::vector<Value> results;
+  for (float written : {7.0f, 8.0f}) {
+    results.clear();
+    ASSERT_OK(program->callInto(0, {}, results));
+    EXPECT_EQ(read(results[0]), std::vector<float>{1});
+    EXPECT_EQ(read(results[1]), (std::vector<float>{1, 2, 3}));
+    EXPECT_EQ(read(results[2]), std::vector<float>{1});
+    *reinterpret_cast<float *>(std::get<Tensor>(results[0]).buffer->address()) = written;
+  }
+  const uint64_t address = std::get<Tensor>(results[1]).buffer->address();
+  ASSERT_OK(program->callInto(0, {}, results)); // into the same memory
+  EXPECT_EQ(std::get<Tensor>(results[1]).buffer->address(), address);
+  EXPECT_EQ(read(results[1]), (std::vector<float>{1, 2, 3}));
+}
+
+namespace {
+
+/// Memory for every result.
+struct OwnMemory : ResultMemory {
+  std::function<Result<std::shared_ptr<const Buffer>>(size_t, uint64_t)> give;
+  Result<std::shared_ptr<const Buffer>> allocate(size_t index, const Tensor &, uint64_t bytes) override {
+    return give(index, bytes);
+  }
+  bool isForAll() const override { return true; }
+};
+
+} // namespace
+
+// f(a, b, factor) -> (a, sum, sum, b).
+TEST_F(CallTest, EveryResultIsCopiedWhereTheCallerWantsIt) {
+  FunctionSpec function = addAndScale();
+  const ResultSpec sum = function.results[0];
+  ResultSpec a = sum, b = sum;
+  a.buffer = 0, b.buffer = 1;
+  function.results = {a, sum, sum, b};
+  load({function});
+  const std::vector<Value> inputs = {vector({1, 2}), vector({10, 20}), scalar(2)};
+  std::vector<Value> targets(4);
+  for (Value &target : targets)
+    target = vector({0, 0});
+  OwnMemory memory;
+  memory.give = [&](size_t index, uint64_t bytes) {
+    EXPECT_EQ(bytes, 8u);
+    return std::get<Tensor>(targets[index]).buffer;
+  };
+  std::vector<Value> results;
+  ASSERT_OK(program->callInto(0, inputs, results, {.resultMemory = &memory}));
+  const std::vector<float> wanted[] = {{1, 2}, {22, 44}, {22, 44}, {10, 20}};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(read(targets[i]), wanted[i]);
+    EXPECT_EQ(std::get<Tensor>(results[i]).buffer, std::get<Tensor>(targets[i]).buffer);
+  }
+  const auto call = [&] { return program->callInto(0, inputs, results, {.resultMemory = &memory}); };
+  targets[0] = inputs[0], targets[2] = targets[1]; // they lie there already
+  ASSERT_OK(call());
+  EXPECT_EQ(read(inputs[0]), wanted[0]);
+  targets[2] = targets[3];
+  EXPECT_STATUS(call(), InvalidArgument, "result 3: its buffer is memory of result 2");
+  targets[2] = targets[1], targets[0] = targets[1];
+  EXPECT_STATUS(call(), InvalidArgument, "result 0: its buffer is memory of result 1");
+  targets[0] = inputs[1];
+  EXPECT_STATUS(call(), InvalidArgument, "result 0: its buffer is memory of input 1, which is only read");
+}
+
+// The scalars that kernels see are those of the call, whatever its caller does in between.
+TEST_F(CallTest, ACallbackMayCallTheProgram) {
+  load({addAndScale()});
+  const std::vector<Value> inputs = {vector({1}), vector({2}), scalar(10)};
+  const std::vector<Value> others = {vector({1}), vector({2}), scalar(100)};
+  OwnMemory memory;
+  memory.give = [&](size_t, uint64_t) -> Result<std::shared_ptr<const Buffer>> {
+    if (auto between = program->call(0, others); !between.ok())
+      return between.takeStatus();
+    return std::get<Tensor>(vector({0})).buffer;
+  };
+  for (int i = 0; i < 3; ++i) {
+    std::vector<Value> results;
+    ASSERT_OK(program->callInto(0, inputs, results, {.resultMemory = &memory}));
+    EXPECT_EQ(read(results[0]), std::vector<float>{30});
+    EXPECT_EQ(read(program->call(0, others).take()[0]), std::vector<float>{300});
+  }
 }
 
 // Wrong inputs: an error before any launch.
