@@ -12,7 +12,8 @@ class Module;
 
 namespace tenon::compiler::codegen {
 
-/// Replaces the calls of KernelBuilder::hasClusters() by their answers. Before LLVM optimises.
+/// Replaces the calls of KernelBuilder::hasClusters() by their answers: no as well where the target has clusters, but
+/// not the shared memory that plans give them. Before LLVM optimises.
 void answerTargetQueries(llvm::Module &device, abi::TargetArch arch);
 
 } // namespace tenon::compiler::codegen
