@@ -138,26 +138,30 @@ void addUpInside(linalg::GenericOp parts, linalg::GenericOp sum) {
 } // namespace
 
 void joinSharedHeads(func::FuncOp function) {
+  using PartsAndSum = std::pair<linalg::GenericOp, linalg::GenericOp>;
+  // All of them first: joining erases operations.
+  SmallVector<std::array<PartsAndSum, 2>> found;
   for (Block &block : function.getBody())
-    for (auto weights : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
+    for (auto weights : block.getOps<linalg::GenericOp>()) {
       if (!weights->hasAttr(kChainAttr) || weights->getNumResults() != 2 || weights.getNumReductionLoops() != 0)
         continue;
-      SmallVector<std::pair<linalg::GenericOp, linalg::GenericOp>, 2> sums; // of parts
+      SmallVector<PartsAndSum, 2> sums;
       for (Value each : weights->getResults())
         if (auto parts = each.hasOneUse() ? dyn_cast<linalg::GenericOp>(*each.getUsers().begin()) : linalg::GenericOp())
           if (linalg::GenericOp sum = additionOf(parts); sum && isWorthIt(parts, weights))
             sums.push_back({parts, sum});
-      if (sums.size() != 2)
-        continue;
-      IRRewriter rewriter(function.getContext());
-      const bool isFirst = sums[0].first->isBeforeInBlock(sums[1].first);
-      Operation *early = sums[isFirst ? 0 : 1].first;
-      const SmallVector<Value> starts = {sums[0].second.getDpsInits()[0], sums[1].second.getDpsInits()[0]};
-      if (failed(moveValueDefinitions(rewriter, starts, early)))
-        continue;
-      for (auto [parts, sum] : sums)
-        addUpInside(parts, sum);
+      if (sums.size() == 2)
+        found.push_back({sums[0], sums[1]});
     }
+  IRRewriter rewriter(function.getContext());
+  for (auto &[one, other] : found) {
+    Operation *early = one.first->isBeforeInBlock(other.first) ? one.first : other.first;
+    const SmallVector<Value> starts = {one.second.getDpsInits()[0], other.second.getDpsInits()[0]};
+    if (failed(moveValueDefinitions(rewriter, starts, early)))
+      continue;
+    addUpInside(one.first, one.second);
+    addUpInside(other.first, other.second);
+  }
 }
 
 bool hasSharedHeads(func::FuncOp function) {
