@@ -107,29 +107,30 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   HostSpan span(device_->trace(), "call", "call", source.name()->string_view());
   cuda::ContextScope scope = device_->enter();
   TENON_RETURN_IF_ERROR(scope.status());
-  std::shared_ptr<PlannedCall> planned;
-  if (!blockCalls_[function].empty()) {
-    if (options.mostBlocks == 0)
-      TENON_RETURN_IF_ERROR(planUnrolled(function, inputs, /*onlyAgain=*/!options.stream, planned));
-    if (!planned)
-      return callBlocks(function, inputs, results, options);
-  }
   const cuda::Driver &driver = device_->driver();
   const CUstream stream = options.stream.value_or(device_->stream().handle());
   bool isCaptured = false;
   if (options.stream) {
-    TENON_RETURN_IF_ERROR(refuseExpectations(source));
     TENON_ASSIGN_OR_RETURN(isCaptured, isCapturing(driver, stream));
   }
   RelaxedCapture relaxed(driver, isCaptured);
   TENON_RETURN_IF_ERROR(relaxed.takeStatus());
+  std::shared_ptr<PlannedCall> planned;
+  if (!blockCalls_[function].empty()) {
+    if (options.mostBlocks == 0)
+      TENON_RETURN_IF_ERROR(planUnrolled(function, inputs, /*onlyAgain=*/!options.stream, isCaptured, planned));
+    if (!planned)
+      return callBlocks(function, inputs, results, options);
+  }
+  if (options.stream)
+    TENON_RETURN_IF_ERROR(refuseExpectations(source));
 
   // What the caller gave is what the function declares: counts, element types, ranks, static extents.
   TENON_RETURN_IF_ERROR(runtime::checkInputs(source, inputs));
 
   // Shapes, sizes, grids, kernels, checks of the function: of the first call like this one.
   if (!planned)
-    TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
+    TENON_RETURN_IF_ERROR(plan(function, inputs, isCaptured, planned));
 
   // Scalars of this one.
   KeptRegisters kept;
@@ -190,7 +191,7 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   if (!blockCalls_[function].empty()) {
     cuda::ContextScope scope = device_->enter();
     TENON_RETURN_IF_ERROR(scope.status());
-    TENON_RETURN_IF_ERROR(planUnrolled(function, inputs, /*onlyAgain=*/false, planned));
+    TENON_RETURN_IF_ERROR(planUnrolled(function, inputs, /*onlyAgain=*/false, /*isCaptured=*/false, planned));
     if (!planned)
       return makeError(StatusCode::FailedPrecondition, "function '", view_.functionAt(function).name()->string_view(),
                        "' ", kHostGoesAlong, ": call it without a queue");
@@ -198,7 +199,7 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   HostSpan span(device_->trace(), "submission", "submit", view_.functionAt(function).name()->string_view());
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
   if (!planned)
-    TENON_RETURN_IF_ERROR(plan(function, inputs, planned));
+    TENON_RETURN_IF_ERROR(plan(function, inputs, /*isCaptured=*/false, planned));
   std::vector<int64_t> registers;
   TENON_RETURN_IF_ERROR(callRegisters(function, inputs, registers));
   TENON_RETURN_IF_ERROR(
@@ -219,12 +220,13 @@ Status Program::checkInputs(uint32_t function, std::span<const Value> inputs) {
   return runtime::checkInputs(view_.functionAt(function), inputs);
 }
 
-Status Program::plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned) {
+Status Program::plan(uint32_t function, std::span<const Value> inputs, bool isCaptured,
+                     std::shared_ptr<PlannedCall> &planned) {
   FunctionCalls &calls = calls_[function];
   const uint64_t hash = CallKey::hashOf(inputs, calls.ignored);
   std::lock_guard lock(plansMutex_); // also while a plan is made: threads that want the same one wait for it
   planned = knownPlan(calls, hash, inputs);
-  return planned ? okStatus() : makePlan(calls, view_.functionAt(function), inputs, planned);
+  return planned ? okStatus() : makePlan(calls, view_.functionAt(function), inputs, isCaptured, planned);
 }
 
 std::shared_ptr<PlannedCall> Program::knownPlan(const FunctionCalls &calls, uint64_t hash,
@@ -248,18 +250,19 @@ Status Program::callRegisters(uint32_t function, std::span<const Value> inputs, 
 }
 
 Status Program::makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
-                         std::shared_ptr<PlannedCall> &planned) {
+                         bool isCaptured, std::shared_ptr<PlannedCall> &planned) {
   TENON_ASSIGN_OR_RETURN(std::shared_ptr<const CallPlan> made,
                          makeCallPlan(function, inputs, {executables_, constantBytes_}, calls.ignored,
                                       calls.isBlock ? ResultTaker::NextBlock : ResultTaker::Caller));
-  return keepPlan(calls, std::move(made), kMostPlans, planned);
+  return keepPlan(calls, std::move(made), kMostPlans, isCaptured, planned);
 }
 
-Status Program::keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most,
+Status Program::keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most, bool isCaptured,
                          std::shared_ptr<PlannedCall> &planned) {
   auto &plans = calls.plans;
   TENON_RETURN_IF_ERROR(uploadConstants(*made));
-  if (plans.size() >= most)
+  // What goes is waited for, which would end a capture: then others make room later.
+  while (plans.size() >= most && !isCaptured)
     plans.erase(std::min_element(plans.begin(), plans.end(),
                                  [](const auto &a, const auto &b) { return a->lastUse < b->lastUse; }));
   plans.push_back(std::make_shared<PlannedCall>(std::move(made)));

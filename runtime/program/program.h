@@ -137,16 +137,17 @@ private:
   Status uploadConstants(const CallPlan &plan); // with plansMutex_ held
   Status uploadConstant(uint32_t index);        // likewise
   Status checkFunction(uint32_t function) const;
-  Status plan(uint32_t function, std::span<const Value> inputs, std::shared_ptr<PlannedCall> &planned);
+  /// @param isCaptured the call goes into a graph of the caller's
+  Status plan(uint32_t function, std::span<const Value> inputs, bool isCaptured, std::shared_ptr<PlannedCall> &planned);
   /// The plan of an earlier call like this one, or null; with plansMutex_ held.
   std::shared_ptr<PlannedCall> knownPlan(const FunctionCalls &calls, uint64_t hash, std::span<const Value> inputs);
   Status makePlan(FunctionCalls &calls, const abi::fb::Function &function, std::span<const Value> inputs,
-                  std::shared_ptr<PlannedCall> &planned); // with plansMutex_ held
-  Status keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most,
+                  bool isCaptured, std::shared_ptr<PlannedCall> &planned); // with plansMutex_ held
+  Status keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> made, size_t most, bool isCaptured,
                   std::shared_ptr<PlannedCall> &planned); // likewise
   /// A plan of all blocks that a call runs; null: the host goes from block to block.
   /// @param onlyAgain not for the first call like this one
-  Status planUnrolled(uint32_t function, std::span<const Value> inputs, bool onlyAgain,
+  Status planUnrolled(uint32_t function, std::span<const Value> inputs, bool onlyAgain, bool isCaptured,
                       std::shared_ptr<PlannedCall> &planned);
   // program_blocks.cpp
   Status callBlocks(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,

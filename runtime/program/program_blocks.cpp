@@ -209,10 +209,10 @@ Status Program::planBlock(FunctionCalls &calls, const abi::fb::Function &block, 
   const uint64_t hash = CallKey::hashOf(inputs, calls.ignored);
   std::lock_guard lock(plansMutex_);
   planned = knownPlan(calls, hash, inputs);
-  return planned ? okStatus() : makePlan(calls, block, inputs, planned);
+  return planned ? okStatus() : makePlan(calls, block, inputs, /*isCaptured=*/false, planned);
 }
 
-Status Program::planUnrolled(uint32_t index, std::span<const Value> inputs, bool onlyAgain,
+Status Program::planUnrolled(uint32_t index, std::span<const Value> inputs, bool onlyAgain, bool isCaptured,
                              std::shared_ptr<PlannedCall> &planned) {
   constexpr size_t kMostSeen = 64, kMostPlans = 32; // a plan may have hundreds of commands
   FunctionCalls &calls = calls_[index];
@@ -238,7 +238,7 @@ Status Program::planUnrolled(uint32_t index, std::span<const Value> inputs, bool
     seen->isTooLong = true;
     return okStatus();
   }
-  return keepPlan(calls, std::move(made), kMostPlans, planned);
+  return keepPlan(calls, std::move(made), kMostPlans, isCaptured, planned);
 }
 
 // --- Globals --------------------------------------------------------------------------------------------------------

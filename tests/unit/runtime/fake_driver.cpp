@@ -143,6 +143,7 @@ FAKE CUresult cuStreamSynchronize(CUstream) {
 }
 FAKE CUresult cuCtxSynchronize() {
   ENTER();
+  fake().isCaptureBroken |= fake().capturing != nullptr;
   return fake().sticky;
 }
 FAKE CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {

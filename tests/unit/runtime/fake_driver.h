@@ -55,6 +55,7 @@ struct FakeDriver {
   int liveGraphs = 0;                                          // and their instances
   size_t graphNodes = 0, graphEdges = 0;
   CUstream capturing = nullptr; // this stream is being captured
+  bool isCaptureBroken = false; // something was done meanwhile that the driver forbids
   CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   int insideDriver = 0; // a function of the driver is running
   int retained = 0, contextDepth = 0;

@@ -43,6 +43,7 @@ struct Module {
 FAKE CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options,
                                  void **values) {
   ENTER();
+  fake().isCaptureBroken |= fake().capturing && fake().captureMode != CU_STREAM_CAPTURE_MODE_RELAXED;
   const std::string text(static_cast<const char *>(image)); // NUL-terminated, or the address sanitizer says so
   fake().loadedImages.push_back(text);
   for (const auto &[part, result] : fake().refusedImages) {

@@ -229,6 +229,25 @@ TEST_F(CallStreamTest, CapturedMemoryOutlivesThePlan) {
   EXPECT_EQ(fake.count("cuMemFree_v2"), freed); // what was captured has its memory still
 }
 
+// What is driven out is waited for, and nothing may wait for the whole device during a capture.
+TEST_F(CallStreamTest, NoPlanGoesDuringACapture) {
+  load({addThroughTransients()});
+  std::vector<Value> inputs[260];
+  for (size_t i = 0; i < std::size(inputs); ++i) {
+    const Value x = vector(std::vector<float>(i + 1, 1));
+    inputs[i] = {x, x, scalar(2)};
+    std::vector<Value> results;
+    fake.capturing = i < 250 ? nullptr : stream(17);
+    ASSERT_OK(program->callInto(0, inputs[i], results, {.stream = stream(i < 250 ? 16 : 17)}));
+    fake.capturing = nullptr;
+  }
+  EXPECT_FALSE(fake.isCaptureBroken);
+  std::vector<Value> results;
+  const Value x = vector(std::vector<float>(300, 1));
+  ASSERT_OK(program->callInto(0, std::vector<Value>{x, x, scalar(2)}, results)); // makes room
+  EXPECT_LE(fake.liveGraphs, 2 * 256);
+}
+
 TEST_F(CallStreamTest, OtherScalarsAreTheSamePlan) {
   load({addAndScale()});
   const Value a = vector({1, 2}), b = vector({3, 4});

@@ -118,6 +118,20 @@ TEST_F(UnrolledPlanTest, RunsOnStreamsInCapturesAndInQueues) {
   EXPECT_EQ(read(submitted[0]), (std::vector<float>{3, 6}));
 }
 
+// A first call loads kernels, which a capture only allows a thread that relaxes it; and it drives no plan out.
+TEST_F(UnrolledPlanTest, TheFirstCallMayBeCaptured) {
+  load({times()});
+  const Value x = vector({1, 2, 3});
+  for (int n = 1; n <= 40; ++n) {
+    fake.capturing = n % 2 == 0 ? nullptr : stream();
+    std::vector<Value> results;
+    ASSERT_OK(program->callInto(0, std::vector<Value>{x, count(n)}, results, {.stream = stream()}));
+    fake.capturing = nullptr;
+    EXPECT_EQ(read(results[0])[0], static_cast<float>(n + 1));
+  }
+  EXPECT_FALSE(fake.isCaptureBroken);
+}
+
 TEST_F(UnrolledPlanTest, VeryManyRoundsStayBlocks) {
   load({times()});
   const std::vector<Value> inputs = {vector({1}), count(2000)};
