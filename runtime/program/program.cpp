@@ -34,6 +34,16 @@ struct ShorterAtEnd {
   }
 };
 
+/// New results of a call that fails go before it returns: while its thread may still do what a capture forbids.
+struct DroppedAtFailure {
+  std::vector<Value> &values;
+  bool isNew;
+  ~DroppedAtFailure() {
+    if (isNew)
+      values.clear();
+  }
+};
+
 /// Registers of a call, in memory that the thread's next call has again: a call like an earlier one allocates nothing.
 /// A callback of the caller's may call a program in the middle of a call, which then has others.
 class KeptRegisters {
@@ -139,6 +149,7 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
 
   // Memory of the results, and of what the host will compare.
   const ShorterAtEnd trimmed{results, planned->plan->returned};
+  DroppedAtFailure dropped{results, isCaptured && results.empty()};
   TENON_RETURN_IF_ERROR(
       bindResults(*device_, *planned->plan, inputs, constants_, !options.stream, options.resultMemory, results));
   if (!registers.empty())
@@ -152,6 +163,7 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   Status submitted = issue(*planned, stream, isCaptured, inputs, results, registers, options);
   if (submitted.ok())
     submitted = copyResults(*device_, stream, copies, results);
+  dropped.isNew &= !submitted.ok();
   if (options.stream)
     return submitted;
   Status finished = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");

@@ -36,6 +36,7 @@ FAKE CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
 }
 FAKE CUresult cuMemFree_v2(CUdeviceptr pointer) {
   ENTER();
+  fake().isCaptureBroken |= fake().capturing && fake().captureMode != CU_STREAM_CAPTURE_MODE_RELAXED;
   --fake().liveAllocations;
   std::free(reinterpret_cast<void *>(pointer));
   return CUDA_SUCCESS;

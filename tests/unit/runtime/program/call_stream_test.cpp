@@ -248,6 +248,37 @@ TEST_F(CallStreamTest, NoPlanGoesDuringACapture) {
   EXPECT_LE(fake.liveGraphs, 2 * 256);
 }
 
+// Memory that a failed call gives back is given back as a capture allows it.
+TEST_F(CallStreamTest, ACapturedCallThatFailsBreaksNoRule) {
+  load({addThroughTransients()});
+  const std::vector<Value> inputs = {vector({1, 2}), vector({3, 4}), scalar(2)};
+  const auto capture = [&](std::vector<Value> &results) {
+    fake.capturing = stream(16);
+    const Status done = program->callInto(0, inputs, results, {.stream = stream(16)});
+    if (!done.ok())
+      results.clear(); // nothing is left in them
+    fake.capturing = nullptr;
+    return done.ok();
+  };
+  std::vector<Value> results;
+  ASSERT_TRUE(capture(results)); // the kernels are there
+  results.clear();
+  const size_t from = fake.calls.size();
+  ASSERT_TRUE(capture(results));
+  std::vector<size_t> allocations; // of a result, of the transients
+  for (size_t i = from; i < fake.calls.size(); ++i)
+    if (fake.calls[i] == "cuMemAlloc_v2")
+      allocations.push_back(i - from);
+  ASSERT_GE(allocations.size(), 2u);
+  for (size_t after : allocations) {
+    results.clear();
+    fake.failAtCall = static_cast<int>(fake.calls.size() + after);
+    EXPECT_FALSE(capture(results));
+    fake.failAtCall = -1;
+  }
+  EXPECT_FALSE(fake.isCaptureBroken);
+}
+
 TEST_F(CallStreamTest, OtherScalarsAreTheSamePlan) {
   load({addAndScale()});
   const Value a = vector({1, 2}), b = vector({3, 4});
