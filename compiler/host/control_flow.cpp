@@ -35,6 +35,42 @@ bool isHostControl(Operation *op) {
   return isa<func::FuncOp>(parent);
 }
 
+constexpr StringLiteral kWritten = "tenon.written";
+
+bool choosesTensor(arith::SelectOp select) {
+  auto type = dyn_cast<RankedTensorType>(select.getType());
+  return type && !type.hasStaticShape() && select.getCondition().getType().isInteger(1);
+}
+
+/// A branch that computes nothing, which simplifyBranches() has made a choice of, is one again where it is about whole
+/// tensors whose sizes may differ: either is handed on as it is. A kernel would copy it, and compare the sizes.
+void branchAgain(arith::SelectOp select) {
+  Block *before = select->getBlock();
+  Block *after = before->splitBlock(select->getNextNode());
+  OpBuilder b(select);
+  auto blockThatHandsOn = [&](Value value) {
+    Block *block = b.createBlock(after);
+    cf::BranchOp::create(b, select.getLoc(), after, value);
+    return block;
+  };
+  Block *yes = blockThatHandsOn(select.getTrueValue()), *no = blockThatHandsOn(select.getFalseValue());
+  b.setInsertionPointToEnd(before);
+  cf::CondBranchOp::create(b, select.getLoc(), select.getCondition(), yes, no);
+  select.replaceAllUsesWith(after->addArgument(select.getType(), select.getLoc()));
+  select.erase();
+}
+
+/// simplifyBranches(), but for choices between tensors.
+LogicalResult simplifyButForTensors(func::FuncOp function) {
+  for (auto select : function.getOps<arith::SelectOp>())
+    select->setDiscardableAttr(kWritten, UnitAttr::get(select.getContext())); // computed, as it says
+  const LogicalResult done = simplifyBranches(function);
+  for (auto select : llvm::to_vector(function.getOps<arith::SelectOp>()))
+    if (!select->removeDiscardableAttr(kWritten) && choosesTensor(select))
+      branchAgain(select);
+  return done;
+}
+
 /// Branches look at 32 bits of what a switch is about: it becomes one over the numbers of its cases.
 void numberCases(scf::IndexSwitchOp op) {
   OpBuilder b(op);
@@ -93,7 +129,7 @@ struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
         continue;
       ok &= succeeded(lowerToBranches(function));
       if (ok && !function.getBody().hasOneBlock())
-        ok &= succeeded(simplifyBranches(function));
+        ok &= succeeded(simplifyButForTensors(function));
     }
     if (!ok)
       signalPassFailure();
