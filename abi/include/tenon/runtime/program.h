@@ -85,7 +85,8 @@ typedef struct tenon_call_options {
 } tenon_call_options_t;
 /* As tenon_program_call, with options (NULL: none), again and again with the same results: where `*results` is not
    NULL, its memory is written, which must be large enough. A call whose shapes and scalars were seen before then
-   allocates nothing. On failure `*results` stays as it was. Since TENON_1_1. */
+   allocates nothing. On failure `*results` is the handle that it was, and what it holds is no call's result.
+   Since TENON_1_1. */
 tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
                                          size_t input_count, const tenon_call_options_t *options,
                                          tenon_results_t **results);
