@@ -35,6 +35,7 @@ bool isHostControl(Operation *op) {
   return isa<func::FuncOp>(parent);
 }
 
+// On choices that the program itself has, while branches are simplified.
 constexpr StringLiteral kWritten = "tenon.written";
 
 bool choosesTensor(arith::SelectOp select) {

@@ -95,8 +95,6 @@ struct ApproximatePower : OpConversionPattern<math::Exp2Op> {
   }
 };
 
-constexpr int64_t kMostRounds = 1000;
-
 /// Structured loops and branches to blocks.
 LogicalResult lowerLoops(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -107,11 +105,13 @@ LogicalResult lowerLoops(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
+// Each round folds what the last one made constant: sums of constants take as many rounds as they have levels.
+constexpr int64_t kMostRounds = 1000;
+
 LogicalResult expand(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<ExpandRsqrt, ExpandApproximateExponential>(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  // Each round folds what the last one made constant: sums of constants take as many rounds as they have levels.
   GreedyRewriteConfig config;
   config.setMaxIterations(kMostRounds);
   return applyPatternsGreedily(module, std::move(patterns), config);
