@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/control_flow.h"
 
-#include "ptx/name_map.h"
+#include "ptx/words/name_map.h"
 
 #include <utility>
 

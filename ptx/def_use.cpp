@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/def_use.h"
 
-#include "ptx/characters.h"
+#include "ptx/words/characters.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "ptx/module.h"
-#include "ptx/name_map.h"
+#include "ptx/words/name_map.h"
 
 #include <memory>
 #include <span>

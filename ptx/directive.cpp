@@ -2,7 +2,7 @@
 // The table of directives. A new directive is one enumerator, one row here and its case in the parser.
 #include "ptx/directive.h"
 
-#include "ptx/word_table.h"
+#include "ptx/words/word_table.h"
 
 #include <algorithm>
 #include <array>

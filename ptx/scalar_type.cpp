@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/scalar_type.h"
 
-#include "ptx/word_table.h"
+#include "ptx/words/word_table.h"
 
 #include <iterator>
 

@@ -27,7 +27,7 @@ FLOORS = {
 ROOMS = {
     "support": [".", "text", "files", "process", "pch"],
     "abi": ["include/tenon/runtime", "include/tenon", ".", "format"],
-    "ptx": [".", "parse/simple", "parse"],
+    "ptx": ["words", ".", "parse/simple", "parse"],
     "linker": ["job", "access", "access/plan", "access/trace", "assembler", "object", "symbol", "source", "declare", "passes",
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
@@ -42,7 +42,7 @@ ROOMS = {
                 "tools/check_kernel"],
     "tuner": ["."],
     "emulator": ["machine", "memory", "check", "async", "matrix", "lanes", "handlers", "schedule", "decode", "decode/families",
-                 "driver", "driver/module", "driver/memory", "driver/work", "driver/graph",
+                 "driver", "driver/module", "driver/memory", "driver/work", "driver/work/calls", "driver/graph",
                  "driver/api"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

@@ -2,7 +2,7 @@
 // What a module calls by a name: functions, variables. For lookup only; nothing is ever listed in its order.
 #pragma once
 
-#include "ptx/name_map.h"
+#include "ptx/words/name_map.h"
 
 #include <string_view>
 #include <vector>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "linker/object/object.h"
-#include "ptx/name_map.h"
+#include "ptx/words/name_map.h"
 
 #include <vector>
 

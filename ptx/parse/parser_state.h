@@ -7,10 +7,10 @@
 #pragma once
 
 #include "ptx/directive.h"
-#include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/parse/body_room.h"
 #include "ptx/parse/body_visitor.h"
+#include "ptx/words/lexer.h"
 
 #include <memory>
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ptx/parse/simple/simple_declaration.h"
 
-#include "ptx/characters.h"
 #include "ptx/directive.h"
+#include "ptx/words/characters.h"
 
 #include <bit>
 

@@ -12,10 +12,10 @@
 // plain.
 #pragma once
 
-#include "ptx/characters.h"
-#include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/spelling_table.h"
+#include "ptx/words/characters.h"
+#include "ptx/words/lexer.h"
 
 #include <array>
 #include <new>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One pass over the bytes, a table of character classes and a switch. The text is followed by a NUL, which is in no
 // class, so the inner loops need no bounds checks; one inside the text ends it where it is met.
-#include "ptx/lexer.h"
+#include "ptx/words/lexer.h"
 
-#include "ptx/characters.h"
+#include "ptx/words/characters.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ptx/lexer.h"
+#include "ptx/words/lexer.h"
 #include "tests/unit/ptx/parse_helper.h"
 
 #include <gtest/gtest.h>

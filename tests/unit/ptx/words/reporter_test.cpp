@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ptx/reporter.h"
+#include "ptx/words/reporter.h"
 
 #include <gtest/gtest.h>
 

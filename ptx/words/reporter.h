@@ -3,7 +3,7 @@
 // kMaximumErrors a last line says so and the lexer answers "end of file", so that a binary fed as PTX ends at once.
 #pragma once
 
-#include "ptx/token.h"
+#include "ptx/words/token.h"
 #include "support/diagnostics.h"
 #include "support/files/source_file.h"
 

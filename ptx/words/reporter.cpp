@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Errors of a PTX text, with their place, up to a limit.
-#include "ptx/reporter.h"
+#include "ptx/words/reporter.h"
 
 namespace tenon::ptx {
 

@@ -6,8 +6,8 @@
 // each with an optional U; floats 0f + 8 hex digits, 0d + 16, or decimal with a point or an exponent.
 #pragma once
 
-#include "ptx/reporter.h"
-#include "ptx/token.h"
+#include "ptx/words/reporter.h"
+#include "ptx/words/token.h"
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "ptx/characters.h"
+#include "ptx/words/characters.h"
 
 #include <gtest/gtest.h>
 
