@@ -62,14 +62,13 @@ void branchAgain(arith::SelectOp select) {
 }
 
 /// simplifyBranches(), but for choices between tensors.
-LogicalResult simplifyButForTensors(func::FuncOp function) {
+void simplifyButForTensors(func::FuncOp function) {
   for (auto select : function.getOps<arith::SelectOp>())
     select->setDiscardableAttr(kWritten, UnitAttr::get(select.getContext())); // computed, as it says
-  const LogicalResult done = simplifyBranches(function);
+  simplifyBranches(function);
   for (auto select : llvm::to_vector(function.getOps<arith::SelectOp>()))
     if (!select->removeDiscardableAttr(kWritten) && choosesTensor(select))
       branchAgain(select);
-  return done;
 }
 
 /// Branches look at 32 bits of what a switch is about: it becomes one over the numbers of its cases.
@@ -108,14 +107,16 @@ LogicalResult lowerToBranches(func::FuncOp function) {
   return applyPartialConversion(function, target, std::move(patterns));
 }
 
-LogicalResult simplifyBranches(func::FuncOp function) {
+void simplifyBranches(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
   for (RegisteredOperationName name : function.getContext()->getRegisteredOperations())
     if (isa_and_nonnull<cf::ControlFlowDialect>(&name.getDialect()))
       name.getCanonicalizationPatterns(patterns, function.getContext());
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
-  return applyPatternsGreedily(function, std::move(patterns), config);
+  // A block that goes may leave the next one a single way in, and a condition that is known then: a round for each.
+  config.setMaxIterations(int64_t(function.getBody().getBlocks().size()) + config.getMaxIterations());
+  (void)applyPatternsGreedily(function, std::move(patterns), config); // blocks that are left are right as well
 }
 
 namespace {
@@ -130,7 +131,7 @@ struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
         continue;
       ok &= succeeded(lowerToBranches(function));
       if (ok && !function.getBody().hasOneBlock())
-        ok &= succeeded(simplifyButForTensors(function));
+        simplifyButForTensors(function);
     }
     if (!ok)
       signalPassFailure();

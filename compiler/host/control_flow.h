@@ -11,6 +11,6 @@ namespace tenon::compiler::host {
 mlir::LogicalResult lowerToBranches(mlir::func::FuncOp function);
 
 /// Drops blocks that nothing reaches and arguments that nothing reads, and joins blocks that always follow each other.
-mlir::LogicalResult simplifyBranches(mlir::func::FuncOp function);
+void simplifyBranches(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::host

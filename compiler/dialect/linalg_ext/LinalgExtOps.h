@@ -19,6 +19,9 @@
 
 namespace tenon::compiler::linalg_ext {
 
+/// Of a table of rows by experts: their counts fit shared memory (codegen/along/route.cpp).
+inline constexpr int64_t kMostExperts = 2048;
+
 /// An operation along a dimension, which becomes kernels of its own: its operands end with `outs`, one for each result.
 bool isAlongOp(mlir::Operation *op);
 /// The operand that a result starts from and measures as.

@@ -174,8 +174,8 @@ LogicalResult RouteOp::verify() {
                          << ", i32 is wanted, and the same type";
   if (table.getRank() != 2 || table.getDimSize(1) != 4)
     return emitOpError() << "found a table of type " << table << ", rows of 4 are wanted";
-  if (getExperts() < 1)
-    return emitOpError() << "found " << getExperts() << " experts, one at least is wanted";
+  if (getExperts() < 1 || getExperts() > uint64_t(kMostExperts))
+    return emitOpError() << "found " << int64_t(getExperts()) << " experts, 1 to " << kMostExperts << " are wanted";
   return success();
 }
 

@@ -47,7 +47,6 @@ std::optional<RoutedWeights> routedWeightsOf(mlir::Value value, mlir::linalg::Ge
 // Rows of the tiles that the table has lists of, and integers of a line.
 inline constexpr std::array<int64_t, 3> kRoutedTiles = {64, 128, 256};
 inline constexpr int64_t kRouteLine = 4;
-inline constexpr int64_t kMostExperts = 2048; // their counts fit shared memory (codegen/along/route.cpp)
 /// Lines of the table for so many rows.
 int64_t routeLines(int64_t rows, int64_t experts);
 

@@ -152,7 +152,7 @@ std::optional<Contraction> routableProductOf(linalg::GenericOp op) {
   op->setAttr(kRoutedAttr, UnitAttr::get(op.getContext()));
   std::optional<Contraction> product = contractionOf(op);
   op->removeAttr(kRoutedAttr);
-  if (!product || !product->isRouted() || product->right.routed->experts > kMostExperts)
+  if (!product || !product->isRouted() || product->right.routed->experts > linalg_ext::kMostExperts)
     return std::nullopt;
   const std::optional<int64_t> columns = knownSizeOf(op, product->columns), reduced = knownSizeOf(op, product->reduced),
                                rows = knownSizeOf(op, product->rows);

@@ -134,6 +134,23 @@ private:
   }
 };
 
+/// A loop that every result names is parallel, whatever the operation calls it: its steps have elements of their own.
+void nameParallelLoops(func::FuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+    SmallVector<Attribute> named;
+    for (auto [loop, type] : llvm::enumerate(types)) {
+      const AffineExpr expr = getAffineDimExpr(unsigned(loop), op.getContext());
+      if (type == utils::IteratorType::reduction && llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+            return op.getMatchingIndexingMap(&init).getResultPosition(expr).has_value();
+          }))
+        type = utils::IteratorType::parallel;
+      named.push_back(linalg::IteratorTypeAttr::get(op.getContext(), type));
+    }
+    op.setIteratorTypesAttr(ArrayAttr::get(op.getContext(), named));
+  });
+}
+
 /// A reduction over no element at all is what it starts from.
 bool mayRunOverNothing(linalg::GenericOp op) {
   return op.getNumReductionLoops() != 0 &&
@@ -263,6 +280,7 @@ void generalizeOperations(func::FuncOp function) {
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
   toLinalg.add<SplatToFill, Generalize>(context);
   rewrite(function, std::move(toLinalg));
+  nameParallelLoops(function);
   dropUnitSums(function);
   dropUnitDimensionsOfResults(function);
   readStartsAsInputs(function);

@@ -245,7 +245,15 @@ func.func @f(%named: tensor<8xi32>, %table: tensor<9x3xi32>) -> tensor<9x3xi32> 
 // -----
 
 func.func @f(%named: tensor<8xi32>, %table: tensor<9x4xi32>) -> tensor<9x4xi32> {
-  // expected-error @+1 {{found 0 experts, one at least is wanted}}
+  // expected-error @+1 {{found 0 experts, 1 to 2048 are wanted}}
   %0 = iree_linalg_ext.route experts(0) ins(%named : tensor<8xi32>) outs(%table : tensor<9x4xi32>) -> tensor<9x4xi32>
+  return %0 : tensor<9x4xi32>
+}
+
+// -----
+
+func.func @f(%named: tensor<8xi32>, %table: tensor<9x4xi32>) -> tensor<9x4xi32> {
+  // expected-error @+1 {{found -1 experts, 1 to 2048 are wanted}}
+  %0 = iree_linalg_ext.route experts(-1) ins(%named : tensor<8xi32>) outs(%table : tensor<9x4xi32>) -> tensor<9x4xi32>
   return %0 : tensor<9x4xi32>
 }

@@ -27,6 +27,24 @@ TEST_F(Prepare, FusesAChain) {
             1u);
 }
 
+// A loop that the result names is parallel: as a reduction it would be taken apart, and the parts have no place.
+TEST_F(Prepare, LoopsOfResultsAreParallel) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<64x1024xf32>, %b: tensor<64xf32>) -> tensor<64xf32> {
+      %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+          iterator_types = ["reduction", "reduction"]} ins(%a : tensor<64x1024xf32>) outs(%b : tensor<64xf32>) {
+        ^bb0(%x: f32, %y: f32):
+          %t = arith.addf %y, %x : f32
+          linalg.yield %t : f32
+      } -> tensor<64xf32>
+      return %0 : tensor<64xf32>
+    })mlir");
+  EXPECT_TRUE(mlir::succeeded(prepareFunction(function)));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  EXPECT_EQ(op.getNumReductionLoops(), 1u);
+  EXPECT_EQ(op.getIteratorTypesArray()[0], mlir::utils::IteratorType::parallel);
+}
+
 TEST_F(Prepare, KeepsWhatTwoReadersNeed) {
   EXPECT_EQ(kernelsIn("func.func @f(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {\n"
                       "%0 = math.exp %a : tensor<?xf32>\n%1 = arith.negf %0 : tensor<?xf32>\n"
