@@ -188,6 +188,12 @@ Verdict runsCubin(TargetArch arch, const DeviceTraits &device) {
                         " on, the device is ", dotted(number), hint)};
 }
 
+/// What helps: who wrote the kernel can change it; a generated one is made again, for what the device has.
+static std::string fixFor(const Candidate &candidate, const DeviceTraits &device, std::string_view ofHand) {
+  return candidate.origin == Origin::HandWritten ? std::string(ofHand)
+                                                 : concat("compile for sm_", device.computeCapability, " too");
+}
+
 Verdict fits(const Candidate &candidate, const DeviceTraits &device) {
   uint64_t maxThreads = std::min<uint64_t>(kMaxBlockThreads, device.maxThreadsPerBlock);
   if (candidate.threads > maxThreads)
@@ -200,11 +206,11 @@ Verdict fits(const Candidate &candidate, const DeviceTraits &device) {
   if (device.maxSharedOptinBytes != 0 && shared > device.maxSharedOptinBytes)
     return {false, concat(shared, " bytes of shared memory (", candidate.staticSharedBytes, " static, ",
                           candidate.dynamicSharedBytes, " dynamic), the device has ", device.maxSharedOptinBytes,
-                          " for a workgroup: use smaller tiles")};
+                          " for a workgroup: ", fixFor(candidate, device, "use smaller tiles"))};
   if (candidate.clusterBlocks > 1 && !hasClusters(device.computeCapability))
     return {false, concat("a cluster of ", candidate.clusterBlocks, " workgroups needs compute capability ",
                           dotted(kFirstWithClusters), " or later, the device is ", dotted(device.computeCapability),
-                          ": provide a variant without clusters")};
+                          ": ", fixFor(candidate, device, "provide a variant without clusters"))};
   return {true, "fits"};
 }
 

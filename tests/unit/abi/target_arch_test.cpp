@@ -109,6 +109,10 @@ TEST(TargetArch, ChecksWhatAKernelNeeds) {
   candidate.dynamicSharedBytes += 1;
   EXPECT_EQ(fits(candidate, traits).reason, "102401 bytes of shared memory (49152 static, 53249 dynamic), the device "
                                             "has 102400 for a workgroup: use smaller tiles");
+  candidate.origin = Origin::Generated;
+  EXPECT_EQ(fits(candidate, traits).reason, "102401 bytes of shared memory (49152 static, 53249 dynamic), the device "
+                                            "has 102400 for a workgroup: compile for sm_80 too");
+  candidate.origin = Origin::HandWritten;
   traits.maxSharedOptinBytes = 0; // not known
   EXPECT_TRUE(fits(candidate, traits).runs);
   candidate.staticSharedBytes += 1;
