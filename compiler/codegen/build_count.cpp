@@ -2,6 +2,7 @@
 #include "compiler/codegen/build_count.h"
 
 #include "compiler/codegen/kernel/reciprocal.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/Matchers.h"
@@ -19,8 +20,9 @@ public:
     b_.setInsertionPointToEnd(&block_);
   }
 
-  void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
-    Value blocks = number(1);
+  /// @param isConditional the last size says whether there are any
+  void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards, bool isConditional) {
+    Value blocks = isConditional ? Value(block_.getArguments().back()) : number(1);
     for (const GridFactor &factor : grid) {
       Value pieces = divided(product(factor.extents), factor.perBlock);
       if (factor.more != 0)
@@ -87,10 +89,13 @@ private:
 flow::DispatchOp withScalars(flow::DispatchOp before, ValueRange scalars) {
   OpBuilder b(before);
   SmallVector<Value> arguments = llvm::to_vector(before.getArguments());
-  llvm::append_range(arguments, scalars);
+  arguments.insert(arguments.begin() + ownArguments(before), scalars.begin(), scalars.end());
+  SmallVector<int64_t> tied(before.getTiedOperands().value_or(ArrayRef<int64_t>()));
+  for (int64_t &argument : tied)
+    argument += argument < 0 ? 0 : int64_t(scalars.size());
   auto after =
       flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), before.getResultTypes(),
-                               before.getResultDims(), arguments, before.getArgumentDims());
+                               before.getResultDims(), arguments, before.getArgumentDims(), tied);
   before->replaceAllUsesWith(after.getResults());
   before.erase();
   return after;
@@ -108,8 +113,17 @@ SmallVector<ArrayRef<Extent>> divisorsOf(const GroupShape &shape) {
 
 } // namespace
 
-void buildCount(hal::ExecutableExportOp exported, ArrayRef<GridFactor> grid, ArrayRef<Guard> guards) {
-  CountBuilder(exported.getWorkgroupCount(), exported.getLoc()).run(grid, guards);
+size_t ownArguments(flow::DispatchOp dispatch) {
+  size_t own = dispatch.getArguments().size();
+  while (own != 0 && dispatch.isTied(unsigned(own - 1)))
+    --own;
+  return own;
+}
+
+void buildCount(hal::ExecutableExportOp exported, func::FuncOp function, ArrayRef<GridFactor> grid,
+                ArrayRef<Guard> guards) {
+  CountBuilder(exported.getWorkgroupCount(), exported.getLoc())
+      .run(grid, guards, function->hasAttr(dispatch::kConditionalAttr));
 }
 
 void addReciprocals(hal::ExecutableExportOp exported, func::FuncOp function, const GroupShape &shape,

@@ -11,7 +11,13 @@ namespace tenon::compiler::codegen {
 
 /// Writes count(%device, %sizes...) -> the product of the factors, 1, 1; 0 where a guard does not hold: a launch
 /// without blocks is none. Sizes are the kernel's first arguments.
-void buildCount(hal::ExecutableExportOp exported, llvm::ArrayRef<GridFactor> grid, llvm::ArrayRef<Guard> guards);
+/// Of a function that is conditional, the last one says whether there are any.
+void buildCount(hal::ExecutableExportOp exported, mlir::func::FuncOp function, llvm::ArrayRef<GridFactor> grid,
+                llvm::ArrayRef<Guard> guards);
+
+/// How many arguments of a dispatch are the kernel's own. Those behind them are the memory of its results: it is a
+/// variant, or writes over what others have computed (dispatch/whole_or_parts.h).
+size_t ownArguments(flow::DispatchOp dispatch);
 
 /// The kernel takes the reciprocal of every size that it divides positions by (kernel/reciprocal.h), behind its other
 /// arguments, and every dispatch passes it.

@@ -156,7 +156,7 @@ private:
       return function.emitError() << "no strategy computes this group of operations";
     function->setAttr(dispatch::kElementsPerThreadAttr, b.getI64IntegerAttr(1));
     exported.setWorkgroupSizeAttr(b.getIndexArrayAttr({kernel->threads, 1, 1}));
-    buildCount(exported, elementsGrid(*kernel, shape), {});
+    buildCount(exported, function, elementsGrid(*kernel, shape), {});
     return success();
   }
 
@@ -230,7 +230,7 @@ private:
       exported->getBlock()->getOperations().insertAfter(variants.back().second->getIterator(), copy);
       variants.push_back({writingOver(function, name), copy});
       for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
-        dispatch = launchAfter(dispatch, function.getNumResults(), name);
+        dispatch = launchAfter(dispatch, name);
     }
     for (auto [variant, plan] : llvm::zip_equal(variants, plans)) {
       OpBuilder b(&getContext());
@@ -240,7 +240,7 @@ private:
         variant.second.setWorkgroupLocalMemoryAttr(b.getIndexAttr(plan.dynamicSharedBytes));
       if (!plan.tensorMaps.empty() && hasMapTarget_)
         addTensorMaps(variant.second, variant.first, plan.tensorMaps);
-      buildCount(variant.second, plan.grid, plan.guards);
+      buildCount(variant.second, variant.first, plan.grid, plan.guards);
     }
   }
 
@@ -275,17 +275,15 @@ private:
   }
 
   /// A dispatch of another variant into the results of `before`, which all others read from it then.
-  flow::DispatchOp launchAfter(flow::DispatchOp before, unsigned results, StringRef name) {
+  flow::DispatchOp launchAfter(flow::DispatchOp before, StringRef name) {
     OpBuilder b(before);
     b.setInsertionPointAfter(before);
     SymbolRefAttr first = before.entryPoint();
     auto entryPoint = SymbolRefAttr::get(first.getRootReference(), {FlatSymbolRefAttr::get(b.getContext(), name)});
     SmallVector<Value> arguments = llvm::to_vector(before.getArguments());
     SmallVector<Value> dims = llvm::to_vector(before.getArgumentDims());
-    if (before.getTiedOperands()) { // a variant too: the arguments behind the kernel's own are its results
-      arguments.truncate(arguments.size() - results);
-      dims.truncate(dims.size() - before.getResultDims().size());
-    }
+    for (const size_t own = ownArguments(before); arguments.size() > own; arguments.pop_back())
+      dims.truncate(dims.size() - before.argumentDims(unsigned(arguments.size() - 1)).size());
     SmallVector<int64_t> tied;
     for (Value result : before.getResults()) {
       tied.push_back(arguments.size());

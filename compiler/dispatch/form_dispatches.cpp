@@ -18,6 +18,7 @@
 #include "compiler/dispatch/prepare/narrow_indices.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/splits/split_reductions.h"
+#include "compiler/dispatch/whole_or_parts.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -120,7 +121,11 @@ private:
     reduceChoicesByKeys(function);
     hoistVectors(function);
     routeProducts(function);
+    WholeOrParts forms;
+    for (Block &block : function.getBody())
+      forms.copyGroups(block);
     splitReductions(function);
+    forms.markParts();
     generalizeFills(function);
     bool good = true;
     unsigned number = 0;
@@ -129,7 +134,7 @@ private:
       if (print)
         printBoundaries(grouped.boundaries);
       for (const Group &group : grouped.groups) {
-        FailureOr<OutlinedKernel> kernel = outlineKernel(group, kPlaceholderName);
+        FailureOr<OutlinedKernel> kernel = outlineKernel(group, kPlaceholderName, forms.conditionOf(group));
         if (failed(kernel)) {
           good = false;
           continue;
@@ -145,6 +150,8 @@ private:
               << (group.ops.size() == 1 ? " operation" : " operations");
         replaceByDispatch(group, *kernel, executable);
       }
+      if (good)
+        joinForms(block);
       good &= succeeded(formAlong(block, function, number, symbols, known));
     }
     if (good) {

@@ -160,6 +160,11 @@ bool Former::join(ArrayRef<Number> numbers, std::string &reason) {
     reason = "one kernel would hold too much";
     return false;
   }
+  if (llvm::any_of(members,
+                   [&](Operation *op) { return op->getAttr(kFormAttr) != members.front()->getAttr(kFormAttr); })) {
+    reason = "the program decides which of them run";
+    return false;
+  }
   if (hasForeignBetween(members, reason))
     return false;
   std::optional<Group> group = groupOf(members, reason);

@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/whole_or_parts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -271,6 +272,10 @@ FailureOr<OutlinedKernel> Outliner::run() {
       if (group_.ops.size() == 1 || isReadOutside(result, group_))
         kernel_.results.push_back(result);
   }
+  // What is written over others' memory is bound in front of the rest (whole_or_parts.h).
+  SmallVector<Value> merged = llvm::filter_to_vector(kernel_.results, isEither);
+  llvm::append_range(merged, llvm::make_filter_range(kernel_.results, [](Value result) { return !isEither(result); }));
+  kernel_.results = std::move(merged);
   findAxisSizes();
   for (linalg::GenericOp op : group_.ops)
     if (failed(collect(op)))
@@ -322,8 +327,24 @@ void passInputs(OutlinedKernel &kernel, const KernelInputs &inputs, Location loc
     kernel.tensors.push_back(tensor);
 }
 
-FailureOr<OutlinedKernel> outlineKernel(const Group &group, StringRef name) {
-  return Outliner(group, name).run();
+/// The last size of the launch says whether it is one.
+static void addCondition(OutlinedKernel &kernel, const StaysWhole &condition, OpBuilder b) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, condition.condition.getLoc(), value);
+  };
+  kernel.workload.push_back(
+      b.createOrFold<arith::SelectOp>(condition.condition.getLoc(), condition.condition, number(1), number(0)));
+  kernel.function->setAttr(kConditionalAttr, b.getUnitAttr());
+  if (condition.longest)
+    kernel.function->setAttr(kLongestAttr, b.getI64IntegerAttr(*condition.longest));
+}
+
+FailureOr<OutlinedKernel> outlineKernel(const Group &group, StringRef name,
+                                        const std::optional<StaysWhole> &condition) {
+  FailureOr<OutlinedKernel> kernel = Outliner(group, name).run();
+  if (succeeded(kernel) && condition)
+    addCondition(*kernel, *condition, OpBuilder(group.ops.back()));
+  return kernel;
 }
 
 } // namespace tenon::compiler::dispatch

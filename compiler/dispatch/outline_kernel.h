@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/splits/split_reductions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -42,6 +43,8 @@ void passInputs(OutlinedKernel &kernel, const KernelInputs &inputs, mlir::Locati
 
 /// Outlines the group, which stays where it is. Values that the dispatch needs are created before its last operation.
 /// @param name of the kernel function
-mlir::FailureOr<OutlinedKernel> outlineKernel(const Group &group, mlir::StringRef name);
+/// @param condition where it does not always run
+mlir::FailureOr<OutlinedKernel> outlineKernel(const Group &group, mlir::StringRef name,
+                                              const std::optional<StaysWhole> &condition = std::nullopt);
 
 } // namespace tenon::compiler::dispatch

@@ -289,7 +289,7 @@ def channel_norm_cases():
     """Mean and variance over the first and the last of three dimensions, whose parts are rows where sizes are unknown; the mean
     is far from 0, or rows hold what is no number."""
     for kind in ("f32", "bf16", "f64"):
-        for shape in ((1, 5, 7), (9, 3, 1), (5, 4, 33), (64, 3, 257), (3, 300, 31)):
+        for shape in ((1, 5, 7), (9, 3, 1), (5, 4, 33), (8, 3, 257), (3, 2, 1365), (64, 3, 257), (3, 300, 31)):
             for _, dynamic in forms(shape[:1]):
                 program = batch_norm(Builder(kind, shape, dynamic, generator("channels", kind, shape), 40.0, 50.0))
                 yield Case("batch_norm of channels", kind, program)

@@ -32,6 +32,11 @@ inline constexpr llvm::StringLiteral kWorkgroupSizeAttr = "tenon.workgroup_size"
 // On a kernel function: the layout that an export declares, where a constant is more than a scalar: a tuple is passed
 // as its members, one argument each, a tensor map as none.
 inline constexpr llvm::StringLiteral kLayoutAttr = "tenon.layout";
+// On a kernel function: the last size of a launch is no argument of the kernel, but 1 where it runs and 0 where it does
+// not.
+inline constexpr llvm::StringLiteral kConditionalAttr = "tenon.conditional";
+// On a kernel function: it runs only where rows have elements, and up to so many.
+inline constexpr llvm::StringLiteral kLongestAttr = "tenon.longest";
 // On a hal.executable.source: the compiler made it.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "tenon.generated";
 

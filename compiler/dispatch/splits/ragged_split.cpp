@@ -34,8 +34,7 @@ private:
   Value number(int64_t value) { return arith::ConstantIndexOp::create(b_, loc_, value); }
   template <typename Op> Value make(Value x, Value y) { return b_.createOrFold<Op>(loc_, x, y); }
   OpFoldResult folded(Value value) { return getAsOpFoldResult(value); }
-  Value sizeOf(unsigned loop);
-  void chooseParts(const RaggedLimits &limits);
+  Value sizeOf(unsigned loop) { return loopSize(b_, op_, loop); }
   Value partsOf(Value tensor);
   Value filled(ArrayRef<OpFoldResult> shape, TypedAttr value);
   SmallVector<Value> buildPartials();
@@ -65,37 +64,6 @@ private:
   Value inRow_;                 // elements of a part that one row has
   llvm::DenseMap<Value, Value> viewOf_;
 };
-
-/// Size of a loop: of the first tensor that has it.
-Value RaggedSplitter::sizeOf(unsigned loop) {
-  for (OpOperand &operand : op_->getOpOperands()) {
-    AffineMap map = op_.getMatchingIndexingMap(&operand);
-    for (auto [dimension, expr] : llvm::enumerate(map.getResults()))
-      if (loopOf(expr) == loop)
-        return dimensionOf(b_, loc_, operand.get(), dimension);
-  }
-  llvm_unreachable("every loop indexes an operand");
-}
-
-void RaggedSplitter::chooseParts(const RaggedLimits &limits) {
-  size_ = sizeOf(loop_);
-  Value blocks = number(1);
-  AffineMap results = outputMap(0);
-  for (auto [i, expr] : llvm::enumerate(results.getResults())) {
-    Value size = sizeOf(loopOf(expr));
-    if (i + 1 == results.getNumResults() && limits.tile > 1)
-      size = make<arith::DivUIOp>(make<arith::AddIOp>(size, number(limits.tile - 1)), number(limits.tile));
-    blocks = make<arith::MulIOp>(blocks, size);
-  }
-  blocks = make<arith::MaxUIOp>(blocks, number(1));
-  Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::ult, blocks, number(limits.enough));
-  Value wanted = make<arith::DivUIOp>(make<arith::AddIOp>(blocks, number(limits.wanted - 1)), blocks);
-  Value most = make<arith::MaxUIOp>(make<arith::DivUIOp>(size_, number(limits.least)), number(1));
-  Value several = make<arith::MinUIOp>(wanted, most);
-  parts_ = b_.createOrFold<arith::SelectOp>(loc_, few, several, number(1));
-  parts_ = make<arith::MinUIOp>(parts_, size_); // nothing has no parts
-  inPart_ = make<arith::DivUIOp>(size_, make<arith::MaxUIOp>(parts_, number(1)));
-}
 
 /// The first rows of a tensor, as parts.
 Value RaggedSplitter::partsOf(Value tensor) {
@@ -334,7 +302,8 @@ std::optional<RaggedSum> RaggedSplitter::run(const std::optional<RaggedLimits> &
     size_ = parts_ = sizeOf(loop_);
     inPart_ = number(1);
   } else {
-    chooseParts(*limits);
+    const RaggedParts chosen = raggedParts(b_, op_, loop_, *limits);
+    std::tie(size_, parts_, inPart_) = std::tie(chosen.size, chosen.parts, chosen.inPart);
   }
   inRow_ = number(1);
   for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray()))
@@ -365,6 +334,38 @@ bool readsElsewhere(linalg::GenericOp op) {
 }
 
 } // namespace
+
+Value loopSize(OpBuilder &b, linalg::GenericOp op, unsigned loop) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dimension, expr] : llvm::enumerate(map.getResults()))
+      if (loopOf(expr) == loop)
+        return dimensionOf(b, op.getLoc(), operand.get(), dimension);
+  }
+  llvm_unreachable("every loop indexes an operand");
+}
+
+RaggedParts raggedParts(OpBuilder &b, linalg::GenericOp op, unsigned loop, const RaggedLimits &limits) {
+  const Location loc = op.getLoc();
+  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
+  auto divided = [&](Value x, Value y) { return b.createOrFold<arith::DivUIOp>(loc, x, y); };
+  Value size = loopSize(b, op, loop), blocks = number(1);
+  AffineMap results = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [i, expr] : llvm::enumerate(results.getResults())) {
+    Value of = loopSize(b, op, loopOf(expr));
+    if (i + 1 == results.getNumResults() && limits.tile > 1)
+      of = divided(b.createOrFold<arith::AddIOp>(loc, of, number(limits.tile - 1)), number(limits.tile));
+    blocks = b.createOrFold<arith::MulIOp>(loc, blocks, of);
+  }
+  blocks = b.createOrFold<arith::MaxUIOp>(loc, blocks, number(1));
+  Value few = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, blocks, number(limits.enough));
+  Value wanted = divided(b.createOrFold<arith::AddIOp>(loc, blocks, number(limits.wanted - 1)), blocks);
+  Value most = b.createOrFold<arith::MaxUIOp>(loc, divided(size, number(limits.least)), number(1));
+  Value several = b.createOrFold<arith::MinUIOp>(loc, wanted, most);
+  Value parts = b.createOrFold<arith::SelectOp>(loc, few, several, number(1));
+  parts = b.createOrFold<arith::MinUIOp>(loc, parts, size); // nothing has no parts
+  return {size, parts, divided(size, b.createOrFold<arith::MaxUIOp>(loc, parts, number(1)))};
+}
 
 std::optional<unsigned> raggedLoopOf(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.getNumReductionLoops() != 1)

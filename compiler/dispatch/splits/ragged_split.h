@@ -34,6 +34,14 @@ std::optional<unsigned> raggedLoopOf(mlir::linalg::GenericOp op);
 /// The loop of which each position can be a part: as above, but others are reduced, too, the innermost one among them.
 std::optional<unsigned> wholeLoopOf(mlir::linalg::GenericOp op);
 
+/// Rows, parts, and rows of a part.
+struct RaggedParts {
+  mlir::Value size, parts, inPart;
+};
+RaggedParts raggedParts(mlir::OpBuilder &b, mlir::linalg::GenericOp op, unsigned loop, const RaggedLimits &limits);
+/// Size of a loop, of which every one indexes some operand by itself: of the first tensor that has it.
+mlir::Value loopSize(mlir::OpBuilder &b, mlir::linalg::GenericOp op, unsigned loop);
+
 /// How a sum was taken apart that variances are centred by.
 struct RaggedSum {
   unsigned loop;

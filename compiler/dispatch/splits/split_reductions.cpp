@@ -33,6 +33,8 @@ constexpr int64_t kWantedTiles = 256;
 // A part that is smaller is not worth a second launch: elements along a row, rows of a column.
 constexpr int64_t kLeastOfRow = 4096;
 constexpr int64_t kLeastOfColumn = 256;
+// Elements of a row that a block keeps, if it does not have to wait for others.
+constexpr int64_t kMostOfWholeRow = 4096;
 // Elements of a row that is a part as it is.
 constexpr int64_t kLeastOfRows = 32;
 // Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
@@ -249,8 +251,9 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
 /// Whether another operation reads what `op` reduces: it is better off in one kernel with it.
 bool sharesInput(linalg::GenericOp op) {
   return llvm::any_of(op.getDpsInputs(), [&](Value input) {
-    return isa<RankedTensorType>(input.getType()) &&
-           llvm::any_of(input.getUsers(), [&](Operation *user) { return user != op && isa<linalg::GenericOp>(user); });
+    return isa<RankedTensorType>(input.getType()) && llvm::any_of(input.getUsers(), [&](Operation *user) {
+             return user != op && isa<linalg::GenericOp>(user) && !user->hasAttr(kFormAttr); // nor its other form
+           });
   });
 }
 
@@ -297,7 +300,49 @@ bool mayBeRows(linalg::GenericOp op, unsigned loop) {
   return results != 0 && results < kWantedRows && (!isKnown || inRow >= kLeastOfRows);
 }
 
+/// How the program may take a sum of unknown size apart.
+struct UnknownSplit {
+  unsigned loop;
+  std::optional<RaggedLimits> limits; // none: each position is a part
+};
+std::optional<UnknownSplit> unknownSplitOf(linalg::GenericOp op) {
+  if (std::optional<unsigned> loop = raggedLoopOf(op)) {
+    std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop);
+    return limits ? std::optional(UnknownSplit{*loop, limits}) : std::nullopt;
+  }
+  std::optional<unsigned> loop = wholeLoopOf(op);
+  return loop && mayBeRows(op, *loop) ? std::optional(UnknownSplit{*loop, std::nullopt}) : std::nullopt;
+}
+
 } // namespace
+
+bool isTiledProduct(linalg::GenericOp op) {
+  const std::optional<Contraction> product = productOf(op);
+  return product && (product->isRouted() || !isTreeReduction(op) || fewRowsOf(*product));
+}
+
+bool mayBecomeParts(linalg::GenericOp op) {
+  return llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) && !isOfAttention(op) &&
+         !isTiledProduct(op) && unknownSplitOf(op);
+}
+
+StaysWhole staysWhole(OpBuilder &b, linalg::GenericOp op) {
+  const Location loc = op.getLoc();
+  const UnknownSplit split = *unknownSplitOf(op);
+  auto atMost = [&](Value value, int64_t most) -> Value {
+    return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, value,
+                                         arith::ConstantIndexOp::create(b, loc, most));
+  };
+  if (split.limits && split.limits->tile > 1)
+    return {atMost(raggedParts(b, op, split.loop, *split.limits).parts, 1), std::nullopt};
+  Value elements = arith::ConstantIndexOp::create(b, loc, 1);
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      elements = b.createOrFold<arith::MulIOp>(loc, elements, loopSize(b, op, loop));
+  // None is no row.
+  Value more = b.createOrFold<arith::SubIOp>(loc, elements, arith::ConstantIndexOp::create(b, loc, 1));
+  return {atMost(more, kMostOfWholeRow - 1), kMostOfWholeRow};
+}
 
 void splitReductions(func::FuncOp function) {
   const auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
@@ -320,8 +365,8 @@ void splitReductions(func::FuncOp function) {
         continue;
       }
     }
-    if (isOfAttention(op))
-      continue; // one kernel with what is between its products
+    if (isOfAttention(op) || op->hasAttr(kFormAttr))
+      continue; // one kernel with what is between its products; the form that is whole
     Operation *whole = op;
     auto keep = [&](std::optional<RaggedSum> sum) {
       if (sum)
@@ -335,11 +380,8 @@ void splitReductions(func::FuncOp function) {
     } else if (std::optional<Split> split = splitOf(op)) {
       if (std::optional<SplitSum> sum = splitKnown(op, *split))
         splitSums.insert({whole, *sum});
-    } else if (std::optional<unsigned> loop = raggedLoopOf(op)) {
-      if (std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop))
-        keep(splitRagged(op, *loop, limits));
-    } else if (std::optional<unsigned> loop = wholeLoopOf(op); loop && mayBeRows(op, *loop)) {
-      keep(splitRagged(op, *loop, std::nullopt));
+    } else if (std::optional<UnknownSplit> split = unknownSplitOf(op)) {
+      keep(splitRagged(op, split->loop, split->limits));
     }
   }
 }

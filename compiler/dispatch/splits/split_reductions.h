@@ -10,8 +10,24 @@
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
 
 namespace tenon::compiler::dispatch {
+
+/// Whether tiles, or blocks of few rows, compute it as a product.
+bool isTiledProduct(mlir::linalg::GenericOp op);
+/// Whether sizes decide if the operation is taken apart, and are not known.
+bool mayBecomeParts(mlir::linalg::GenericOp op);
+
+/// When a sum of unknown size stays whole.
+struct StaysWhole {
+  mlir::Value condition;          // i1
+  std::optional<int64_t> longest; // elements of a row then, where that is limited; it has one
+};
+/// Of an operation that may become parts; computed by the builder.
+StaysWhole staysWhole(mlir::OpBuilder &b, mlir::linalg::GenericOp op);
 
 /// Splits the reductions of `function` that need it: of known sizes, by combiners (reduction_body.h).
 void splitReductions(mlir::func::FuncOp function);

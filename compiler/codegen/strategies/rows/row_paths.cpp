@@ -225,7 +225,15 @@ private:
 
 } // namespace
 
-SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand) {
+/// Of short rows, which are few, a warp is as good as less.
+static void limitTo(SmallVector<RowPath> &paths, int64_t longest) {
+  llvm::erase_if(paths, [&](const RowPath &path) { return path.lanes < kWarp || path.above >= longest; });
+  const int64_t least = paths.front().above;
+  for (RowPath &path : paths)
+    path.above = path.above == least ? 0 : path.above;
+}
+
+SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest) {
   PathList paths(demand);
   if (!demand.again) {
     for (auto [lanes, chunks] : {std::pair(1u, 1u), {1u, 2u}, {4u, 2u}, {8u, 2u}, {16u, 2u}, {kWarp, 4u}})
@@ -244,7 +252,10 @@ SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand) {
         paths.addKept(lanes, 4);
   }
   paths.addRest();
-  return paths.take();
+  SmallVector<RowPath> all = paths.take();
+  if (longest)
+    limitTo(all, *longest);
+  return all;
 }
 
 } // namespace tenon::compiler::codegen

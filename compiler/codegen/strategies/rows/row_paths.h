@@ -50,6 +50,7 @@ struct RowDemand {
 /// Rows of a known length. `rows`: how many there are, where that is known.
 RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
 /// Rows of any length and number: of each, one path is for them.
-llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand);
+/// @param longest where rows are known to have an element, and no more than so many: fewer paths
+llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest = std::nullopt);
 
 } // namespace tenon::compiler::codegen

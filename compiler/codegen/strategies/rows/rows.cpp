@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/strategies/rows/row_paths.h"
 #include "compiler/codegen/strategies/rows/rows_writer.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 
@@ -43,7 +44,8 @@ std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &sh
     return {planOf(name(), shape, demand, rowPath(demand, *columns, GroupShape::sizeOf(shape.parallelAxes())))};
   std::vector<Plan> plans;
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.parallelAxes());
-  for (const RowPath &path : rowPathsOfAnyLength(demand)) {
+  auto limit = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kLongestAttr);
+  for (const RowPath &path : rowPathsOfAnyLength(demand, limit ? std::optional(limit.getInt()) : std::nullopt)) {
     if (rows && (std::max<int64_t>(*rows, 1) <= path.moreRowsThan || *rows > path.mostRows))
       continue;
     plans.push_back(planOf(name(), shape, demand, path));

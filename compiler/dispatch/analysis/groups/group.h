@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral kStoredAttr = "tenon.stored";
 /// all of whose logits are -inf, f64 (attention/log_sum_exp.h).
 inline constexpr llvm::StringLiteral kLogSumExp = "tenon.log_sum_exp";
 
+/// On operations of a group that is there in two forms, of which the program launches one: the number of the choice,
+/// and 1 in the form that is whole (whole_or_parts.h).
+inline constexpr llvm::StringLiteral kFormAttr = "tenon.form";
+
 struct Group {
   llvm::SmallVector<mlir::linalg::GenericOp> ops;                        // in the order of the block
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> axisOf; // [op][loop] -> axis

@@ -118,6 +118,21 @@ TEST(RowPathsTest, WhatIsKeptOfAnyLengthIsTheWholeRow) {
         }
 }
 
+TEST(RowPathsTest, RowsOfLimitedLengthHaveFewerPaths) {
+  for (const uint32_t width : {1u, 4u, 8u})
+    for (const bool again : {false, true}) {
+      const auto paths = rowPathsOfAnyLength(demand(width, 1, again), 4096);
+      EXPECT_LT(paths.size(), rowPathsOfAnyLength(demand(width, 1, again)).size());
+      int64_t reached = 0; // each begins where another ends
+      for (const RowPath &path : paths) {
+        EXPECT_LE(path.above, reached);
+        EXPECT_GE(path.lanes, 32u);
+        reached = std::max(reached, path.longest);
+      }
+      EXPECT_GE(reached, 4096);
+    }
+}
+
 TEST(RowPathsTest, FewRowsOfAnyLengthTakeMoreThreads) {
   auto lanes = [](bool again, int64_t columns, int64_t rows) {
     for (const RowPath &path : rowPathsOfAnyLength(demand(4, 1, again)))
