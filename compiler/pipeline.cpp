@@ -31,6 +31,7 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dispatch/Passes.h"
+#include "compiler/error_watch.h"
 #include "compiler/host/Passes.h"
 #include "compiler/host/module_lowering.h"
 #include "compiler/host/program/program_writer.h"
@@ -185,17 +186,8 @@ void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions 
                                                          found));
 }
 
-} // namespace
-
-void registerPipelineDialects(DialectRegistry &registry) {
-  registerDialects(registry);
-}
-
-std::string compilerVersions() {
-  return concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n");
-}
-
-FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options, CompileReport &report) {
+/// All steps, in their order.
+FailureOr<CompiledProgram> compileSteps(ModuleOp module, const CompileOptions &options, CompileReport &report) {
   LogicalResult prepared =
       runPasses(module, options, report, [&](PassManager &manager) { addPreparation(manager, module, options); });
   if (failed(prepared) || failed(dump(module, options.dumpSources,
@@ -246,6 +238,24 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
     return failure();
   report.count(*program, bytes->size());
   return CompiledProgram{bytes.take(), std::move(linked->inputFiles)};
+}
+
+} // namespace
+
+void registerPipelineDialects(DialectRegistry &registry) {
+  registerDialects(registry);
+}
+
+std::string compilerVersions() {
+  return concat("LLVM and MLIR ", LLVM_VERSION_STRING, "\n");
+}
+
+FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &options, CompileReport &report) {
+  ErrorWatch watch(module);
+  FailureOr<CompiledProgram> program = compileSteps(module, options, report);
+  if (failed(program))
+    return watch.fail(report);
+  return program;
 }
 
 FailureOr<std::vector<codegen::TunableContraction>> findContractions(ModuleOp module, const CompileOptions &options) {

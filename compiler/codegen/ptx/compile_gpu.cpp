@@ -119,8 +119,7 @@ struct LowerVectors : PassWrapper<LowerVectors, OperationPass<gpu::GPUModuleOp>>
     vector::populateVectorGatherLoweringPatterns(patterns);
     vector::populateVectorMaskOpLoweringPatterns(patterns);
     vector::populateVectorTransferLoweringPatterns(patterns, /*maxTransferRank=*/1);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns)); // what is left is refused by name, at the end
   }
 };
 
