@@ -118,6 +118,7 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
 private:
   LogicalResult formIn(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<std::string> &known) {
     narrowIndices(function);
+    computePlaces(function);
     reduceChoicesByKeys(function);
     hoistVectors(function);
     routeProducts(function);

@@ -190,10 +190,10 @@ void AlongOutliner::build() {
       inside.map(operand.get(), operands[operand.getOperandNumber()]);
   Operation *copy = b.clone(*op_, inside);
   copy->setOperands(operands);
-  const bool isUnsigned = op_->hasAttr(kUnsignedAttr);
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
-  if (isUnsigned)
-    copy->setAttr(kUnsignedAttr, b.getUnitAttr());
+  for (StringRef kept : {StringRef(kUnsignedAttr), StringRef(kPlacesAttr)})
+    if (Attribute value = op_->getAttr(kept))
+      copy->setAttr(kept, value);
   SmallVector<Value> returned;
   for (auto [index, result] : llvm::enumerate(kernel_.results)) {
     const unsigned number = cast<OpResult>(result).getResultNumber();
@@ -219,15 +219,50 @@ FailureOr<OutlinedKernel> AlongOutliner::run() {
   return std::move(kernel_);
 }
 
+/// Whether elements of the tensor say where they stand along the dimension, as integers.
+bool holdsPlaces(Value tensor, int64_t dimension) {
+  auto op = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumResults() != 1 || op.getNumDpsInputs() != 0 || op.getNumReductionLoops() != 0 ||
+      !op.getIndexingMapsArray().front().isIdentity())
+    return false;
+  Value value = op.getBody()->getTerminator()->getOperand(0);
+  while (auto converted = value.getDefiningOp<arith::IndexCastOp>())
+    value = converted.getIn();
+  auto index = value.getDefiningOp<linalg::IndexOp>();
+  return index && int64_t(index.getDim()) == dimension;
+}
+
 } // namespace
+
+void computePlaces(func::FuncOp function) {
+  for (auto sort : llvm::to_vector(function.getOps<linalg_ext::SortOp>())) {
+    SmallVector<int64_t> places;
+    Block &region = sort.getRegion().front();
+    for (OpOperand &operand : sort->getOpOperands()) {
+      const unsigned number = operand.getOperandNumber();
+      if (!sort.getInputs().empty() || !region.getArgument(2 * number).use_empty() ||
+          !region.getArgument(2 * number + 1).use_empty() || !holdsPlaces(operand.get(), int64_t(sort.getDimension())))
+        continue;
+      auto stored = operand.get().getDefiningOp<linalg::GenericOp>();
+      operand.set(stored.getOutputs()[0]); // elements of nothing
+      if (stored.use_empty())
+        stored.erase();
+      places.push_back(number);
+    }
+    if (!places.empty())
+      sort->setAttr(kPlacesAttr, DenseI64ArrayAttr::get(sort.getContext(), places));
+  }
+}
 
 bool readsStart(Operation *op, unsigned result) {
   if (isa<linalg_ext::ScanOp>(op))
     return result == 1;
   if (isa<linalg_ext::RouteOp>(op))
     return false;
-  if (auto sort = dyn_cast<linalg_ext::SortOp>(op))
-    return sort.getInputs().empty();
+  if (auto sort = dyn_cast<linalg_ext::SortOp>(op)) {
+    auto places = op->getAttrOfType<DenseI64ArrayAttr>(kPlacesAttr);
+    return sort.getInputs().empty() && !(places && llvm::is_contained(places.asArrayRef(), int64_t(result)));
+  }
   return true;
 }
 

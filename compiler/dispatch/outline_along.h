@@ -7,6 +7,9 @@
 
 namespace tenon::compiler::dispatch {
 
+/// Has sorts compute such operands that nothing compares, instead of reading what another kernel has stored.
+void computePlaces(mlir::func::FuncOp function);
+
 /// Whether the operation looks at what a result starts from.
 bool readsStart(mlir::Operation *op, unsigned result);
 

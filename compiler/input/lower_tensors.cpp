@@ -45,7 +45,8 @@ bool hasWork(func::FuncOp function) {
                       linalg_ext::AttentionOp, linalg_ext::CustomOp, linalg_ext::FftOp, linalg_ext::GatherOp,
                       linalg_ext::MapGatherOp, linalg_ext::MapLoadOp, linalg_ext::MapScatterOp, linalg_ext::MapStoreOp,
                       linalg_ext::ReverseOp, linalg_ext::SoftmaxOp, linalg_ext::WinogradFilterOp,
-                      linalg_ext::WinogradInputOp, linalg_ext::WinogradOutputOp, linalg_ext::TopkV2Op>(op);
+                      linalg_ext::WinogradInputOp, linalg_ext::WinogradOutputOp, linalg_ext::TopkOp,
+                      linalg_ext::TopkV2Op>(op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

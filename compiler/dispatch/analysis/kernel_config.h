@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral kLayoutAttr = "tenon.layout";
 inline constexpr llvm::StringLiteral kConditionalAttr = "tenon.conditional";
 // On a kernel function: it runs only where rows have elements, and up to so many.
 inline constexpr llvm::StringLiteral kLongestAttr = "tenon.longest";
+// On a sort: which of its operands begin as the place of each element along the dimension, and are not in memory.
+inline constexpr llvm::StringLiteral kPlacesAttr = "tenon.places";
 // On a hal.executable.source: the compiler made it.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "tenon.generated";
 

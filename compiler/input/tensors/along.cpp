@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operations of iree_linalg_ext that are loops of linalg after all: gathers, comparisons of arguments, stages of
-// Fourier transforms, reversed elements. And topk_v2, whose result need not be in order, as topk, whose is.
+// Fourier transforms, reversed elements. And topk_v2, whose result need not be in order, as topk, whose is; and the
+// many best of a line as the first ones when it is sorted.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/element_builder.h"
 #include "compiler/input/tensors/patterns.h"
@@ -219,11 +220,76 @@ struct SortTopk : OpRewritePattern<linalg_ext::TopkV2Op> {
   }
 };
 
+/// The best of a line are kept in order by a block, which has a place for few. More of them, or a number that is not
+/// known, are the first of a sorted line: what the result begins with, which stood before all, and then the elements.
+struct SortManyBest : OpRewritePattern<linalg_ext::TopkOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::TopkOp op, PatternRewriter &rewriter) const override {
+    const Location loc = op.getLoc();
+    const auto along = unsigned(op.getDimension());
+    auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
+    Value values = op.getInputs()[0], start = op.getOutputs()[0];
+    if (!areMany(typeOf(values), typeOf(start).getDimSize(along)))
+      return failure();
+    SmallVector<Value> lines = {behind(rewriter, loc, along, start, values)};
+    if (op.getOutputs().size() == 2) {
+      Value startIndices = op.getOutputs()[1];
+      Value indices = op.getInputs().size() == 2
+                          ? op.getInputs()[1]
+                          : positions(rewriter, loc, along, values, typeOf(startIndices).getElementType());
+      lines.push_back(behind(rewriter, loc, along, startIndices, indices));
+    }
+    auto sort = linalg_ext::SortOp::create(rewriter, loc, TypeRange(ValueRange(lines)), ValueRange(), lines,
+                                           op.getDimensionAttr());
+    Block *body = rewriter.createBlock(&sort.getRegion());
+    SmallVector<Value> compared;
+    for (Value line : lines)
+      for (unsigned side = 0; side < 2; ++side) {
+        Value argument = body->addArgument(typeOf(line).getElementType(), loc);
+        if (line == lines.front())
+          compared.push_back(argument);
+      }
+    rewriter.mergeBlocks(&op.getRegion().front(), body, compared);
+    rewriter.setInsertionPointAfter(sort);
+    SmallVector<Value> results;
+    for (auto [sorted, output] : llvm::zip_equal(sort.getResults(), op.getOutputs())) {
+      const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, output);
+      const SmallVector<OpFoldResult> none(sizes.size(), rewriter.getIndexAttr(0));
+      const SmallVector<OpFoldResult> steps(sizes.size(), rewriter.getIndexAttr(1));
+      results.push_back(
+          tensor::ExtractSliceOp::create(rewriter, loc, typeOf(output), sorted, none, sizes, steps).getResult());
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  /// Whether no block of codegen/along/sorting/topk_block has a place for twice as many.
+  static bool areMany(RankedTensorType values, int64_t best) {
+    constexpr int64_t kMostOfWords = 2048, kMostOfWide = 1024;
+    const bool isWide = values.getElementTypeBitWidth() > 32 || !values.hasStaticShape();
+    return best == ShapedType::kDynamic || best > (isWide ? kMostOfWide : kMostOfWords);
+  }
+  static Value behind(OpBuilder &b, Location loc, unsigned along, Value first, Value then) {
+    return tensor::ConcatOp::create(b, loc, along, ValueRange{first, then});
+  }
+  static Value positions(OpBuilder &b, Location loc, unsigned along, Value of, Type element) {
+    auto type = RankedTensorType::get(cast<RankedTensorType>(of.getType()).getShape(), element);
+    return buildElements(b, loc, type, tensor::getMixedSizes(b, loc, of),
+                         [&](OpBuilder &inside, Location, ValueRange places) -> Value {
+                           if (element.isIndex())
+                             return places[along];
+                           return arith::IndexCastOp::create(inside, loc, element, places[along]);
+                         });
+  }
+};
+
 } // namespace
 
 void addAlongPatterns(RewritePatternSet &patterns) {
-  patterns.add<InlineCustom, LowerArgCompare, LowerFft, LowerGather, LowerReverse, RenameSoftmax, SortTopk>(
-      patterns.getContext());
+  patterns
+      .add<InlineCustom, LowerArgCompare, LowerFft, LowerGather, LowerReverse, RenameSoftmax, SortManyBest, SortTopk>(
+          patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

@@ -42,6 +42,16 @@ Value AlongWriter::start(const KernelAlongOutput &output, Value element) {
   return arith::ConstantOp::create(k.b, k.loc, k.b.getZeroAttr(output.tensor.element)); // of tensor.empty: anything
 }
 
+Value AlongWriter::unsorted(unsigned operand, Value element, Value place) {
+  const KernelAlong &along = kernel.along;
+  auto places = along.op->getAttrOfType<DenseI64ArrayAttr>(dispatch::kPlacesAttr);
+  if (!places || !llvm::is_contained(places.asArrayRef(), int64_t(operand)))
+    return along.inputs.empty() ? start(along.outputs[operand], element) : load(along.inputs[operand], element);
+  Type type = along.outputs[operand].tensor.element;
+  const unsigned bits = type.getIntOrFloatBitWidth();
+  return bits == 64 ? place : k.b.createOrFold<arith::TruncIOp>(k.loc, type, place);
+}
+
 SmallVector<Value> AlongWriter::region(ValueRange values) {
   Block &body = kernel.along.op->getRegion(0).front();
   IRMapping mapping = arguments.scalars;

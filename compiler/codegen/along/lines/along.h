@@ -37,6 +37,8 @@ struct AlongWriter {
   void store(const KernelTensor &tensor, mlir::Value element, mlir::Value value);
   /// What a result starts from.
   mlir::Value start(const KernelAlongOutput &output, mlir::Value element);
+  /// What an operand of a sort holds at a place of a line, which is this element.
+  mlir::Value unsorted(unsigned operand, mlir::Value element, mlir::Value place);
   /// A copy of the operation's region, of these arguments; what it yields.
   llvm::SmallVector<mlir::Value> region(mlir::ValueRange arguments);
 };

@@ -28,8 +28,7 @@ RadixItems::RadixItems(AlongWriter &w)
       w_(w), k_(w.k), along_(w.kernel.along) {}
 
 Value RadixItems::operand(unsigned which, Value line, Value place) {
-  Value at = lines.element(k_, line, place);
-  return along_.inputs.empty() ? w_.start(along_.outputs[which], at) : w_.load(along_.inputs[which], at);
+  return w_.unsorted(which, lines.element(k_, line, place), place);
 }
 
 Value RadixItems::readKey(Value line, Value place) {

@@ -52,7 +52,7 @@ private:
   }
   Value operand(unsigned which, Value place) {
     Value at = lines_.element(k_, line_, place);
-    return op_.getInputs().empty() ? w_.start(along_.outputs[which], at) : w_.load(along_.inputs[which], at);
+    return w_.unsorted(which, at, place);
   }
   Entry read(Value place) {
     Entry entry;
