@@ -125,8 +125,9 @@ def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"print", "print", "bool", /*default=*/"false",
                         "remarks: the operations of each kernel, and why each kernel ends where it does">];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::hal::HalDialect",
                            "::tenon::compiler::linalg_ext::LinalgExtDialect"];
 }

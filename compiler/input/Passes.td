@@ -91,7 +91,8 @@ def LowerTensors : Pass<"tenon-lower-tensors", "::mlir::ModuleOp"> {
     four loops that it is.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::tenon::compiler::flow::FlowDialect", "::tenon::compiler::linalg_ext::LinalgExtDialect"];
 }
 

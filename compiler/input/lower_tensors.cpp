@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-lower-tensors (Passes.td).
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/tensors/patterns.h"
@@ -80,8 +81,11 @@ void eraseAssertionsOfBodies(func::FuncOp function) {
 
 struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
   void runOnOperation() override {
+    const llvm::StringSet<> fallbacks = fallbackFunctionsOf(getOperation()); // kernels, which cannot fail
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       eraseAssertionsOfBodies(function);
+      if (!fallbacks.contains(function.getName()))
+        checkConcats(function);
       if (!hasWork(function))
         continue;
       const bool inlines = function.walk([](linalg_ext::CustomOp) { return WalkResult::interrupt(); }).wasInterrupted();

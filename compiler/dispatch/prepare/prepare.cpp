@@ -8,6 +8,7 @@
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/unit_dimensions.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
+#include "compiler/dispatch/prepare/window_checks.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -291,6 +292,7 @@ void generalizeOperations(func::FuncOp function) {
 
 LogicalResult prepareFunction(func::FuncOp function) {
   MLIRContext *context = function.getContext();
+  checkWindows(function);
   generalizeOperations(function);
   auto fuse = [&] {
     RewritePatternSet patterns(context);

@@ -2,12 +2,15 @@
 // Rewrites of tenon-lower-tensors (Passes.td), one function to a file.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tenon::compiler::input {
 
 /// tensor.extract_slice, insert_slice.
 void addSlicePatterns(mlir::RewritePatternSet &patterns);
+/// Where the sizes of a concatenation are not known to agree, a cf.assert.
+void checkConcats(mlir::func::FuncOp function);
 /// tensor.pad, concat.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.gather, scatter.

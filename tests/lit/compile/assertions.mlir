@@ -7,6 +7,11 @@
 // RUN: not tenon-run %t.tenon --device=emulator --function=element --input=2xf32="-1 2" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: tenon-run %t.tenon --device=emulator --function=loop --input=2xf32=1 --input=3 | FileCheck %s --check-prefix=LOOP
 // RUN: not tenon-run %t.tenon --device=emulator --function=loop --input=2xf32=1 --input=9 2>&1 | FileCheck %s --check-prefix=LONG
+// RUN: tenon-run %t.tenon --device=emulator --function=window --input=4xf32="1 2 3 4" --input=2xf32=1 --input=3xf32=0 | FileCheck %s --check-prefix=WINDOW
+// RUN: tenon-run %t.tenon --device=emulator --function=window --input=1xf32=1 --input=2xf32=1 --input=0xf32 | FileCheck %s --check-prefix=NONE
+// RUN: not tenon-run %t.tenon --device=emulator --function=window --input=4xf32="1 2 3 4" --input=2xf32=1 --input=4xf32=0 2>&1 | FileCheck %s --check-prefix=PAST
+// RUN: tenon-run %t.tenon --device=emulator --function=beside --input=2x1xf32="1 2" --input=2x2xf32=3 | FileCheck %s --check-prefix=BESIDE
+// RUN: not tenon-run %t.tenon --device=emulator --function=beside --input=2x1xf32="1 2" --input=3x2xf32=3 2>&1 | FileCheck %s --check-prefix=UNLIKE
 // RUN: tenon-run %t.tenon --device=emulator --function=rows --input=2x2xf32="1 2 3 4" --input=3xi64="1 0 1" | FileCheck %s --check-prefix=ROWS
 
 // REMARK: assertions.mlir:[[# @LINE + 49]]:5: remark: 'cf.assert' in a body is not checked
@@ -65,4 +70,20 @@ func.func @rows(%table: tensor<2x2xf32>, %rows: tensor<3xi64>) -> tensor<3x2xf32
     linalg.yield %e : f32
   } -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
+}
+
+// What a call must give, though no assertion is written: an image as large as its windows, and sides of one size.
+// WINDOW: 3xf32=3 5 7
+// NONE: 0xf32=
+// PAST: function 'window': dimension 0 of operand 0 ends before the last element that is read of it
+func.func @window(%x: tensor<?xf32>, %f: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = linalg.conv_1d ins(%x, %f : tensor<?xf32>, tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// BESIDE: 2x3xf32=[1 3 3][2 3 3]
+// UNLIKE: function 'beside': dimension 0 of part 1 of tensor.concat is not that of part 0 (argument 0: 2, argument 1: 3)
+func.func @beside(%x: tensor<?x1xf32>, %y: tensor<?x2xf32>) -> tensor<?x3xf32> {
+  %0 = tensor.concat dim(1) %x, %y : (tensor<?x1xf32>, tensor<?x2xf32>) -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
 }
