@@ -25,6 +25,7 @@ struct CompileOptions {
   bool contractProducts = true;         // --fp-contract
   bool tf32Products = false;            // --f32-products=tf32
   bool narrowF8Sums = false;            // --f8-sums=narrow
+  bool anySumOrder = false;             // --sum-order=any
   bool fastMath = false;                // --fast-math
   bool printDispatches = false;         // --print-dispatches
   std::string tuning;                   // --tuning: a file; empty: none

@@ -103,6 +103,10 @@ def measure_gradient(case, runtime, arguments):
                 out[batch, head], logarithms[batch, head] = result, sums
         inputs = [q, k, v, out, given, logarithms]
     path = os.path.join(arguments.programs, case.name() + ".tenon")
-    makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])), ("cudnn", lambda: Torch("cudnn", cudnn(case, *operands), [inputs])),
+    makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], []))]
+    other = os.path.join(arguments.programs, "any", case.name() + ".tenon")
+    if os.path.exists(other):
+        makers.append(("tenon, any order", lambda: Tenon("any", runtime, other, [inputs], [])))
+    makers += [("cudnn", lambda: Torch("cudnn", cudnn(case, *operands), [inputs])),
               ("flash", lambda: Torch("flash", flash(case, *operands), [inputs]))]
     return racing.race(case, makers, lambda results: error_of(case, results, operands), arguments.rounds, is_sustained=True)

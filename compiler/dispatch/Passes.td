@@ -68,11 +68,14 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
     %weights = linalg.generic ... ins(%scores, %logarithms : ...) outs(...) attrs = {tenon.chain = 0 : i64}
     %out = linalg.generic ... ins(%weights, %v : ...) outs(...) attrs = {tenon.chain = 0 : i64}
     ```
-    Where sm_90a is the only target, the gradients by keys and by values are one chain, whose weights have two results.
+    Where sm_90a is the only target, the gradients by keys and by values are one chain, whose weights have two results; with `any-order`,
+    that by queries is a third last product of it, whose sums are added up in whatever order blocks come to them.
     In functions that have an exponential.
   }];
   let options = [Option<"print", "print", "bool", /*default=*/"false",
-                        "remarks: why what looks like attention is not computed as such">];
+                        "remarks: why what looks like attention is not computed as such">,
+                 Option<"anyOrder", "any-order", "bool", /*default=*/"false",
+                        "sums over blocks of threads may be added up in any order: other last bits from run to run">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];

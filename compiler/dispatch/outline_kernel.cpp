@@ -227,6 +227,8 @@ void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
     copy->setAttr(kLogSumExp, op->getAttr(kLogSumExp));
   if (group_.chained && op->hasAttr(kChainAttr))
     copy->setAttr(kChainAttr, b.getI64IntegerAttr(0)); // of a kernel there is one; equal kernels are one
+  if (group_.across == op)
+    copy->setAttr(kAcrossAttr, b.getUnitAttr());
 }
 
 /// In front of the operation that reads it. It measures what its input does.

@@ -39,8 +39,9 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32", dumpTo,
-                                                 dumpSources, dumpBinaries, dumpKernels, command;
+  std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32",
+                                                 sumOrder = "fixed", dumpTo, dumpSources, dumpBinaries, dumpKernels,
+                                                 command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
@@ -77,6 +78,11 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "f8-sums", "f32|narrow", &flags.f8Sums,
       "f32: of products of f8, tensor cores sum 128 at most on their own, with 13 bits (default); narrow: all,\n"
       "which is faster, and the longer the sum the less exact");
+  options.text(
+      "sum-order", "fixed|any", &flags.sumOrder,
+      "fixed: the same bits from run to run (default); any: gradients of attention by queries are added up in "
+      "whatever\n"
+      "order blocks come to it, in one kernel with the others, where sm_90a is the only target; elsewhere as 'fixed'");
   options.text("tuning", "FILE", &flags.tuning,
                "compute contractions as FILE says, which tenon-tune writes (default: as a model predicts)");
   options.flag("fast-math", &flags.fastMath,
@@ -152,6 +158,10 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f8-sums is 'f32' or 'narrow', not '", flags.f8Sums,
                             "'");
   options.narrowF8Sums = flags.f8Sums == "narrow";
+  if (flags.sumOrder != "fixed" && flags.sumOrder != "any")
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--sum-order is 'fixed' or 'any', not '",
+                            flags.sumOrder, "'");
+  options.anySumOrder = flags.sumOrder == "any";
   options.tuning = flags.tuning;
   options.fastMath = flags.fastMath;
   options.printDispatches = flags.printDispatches;

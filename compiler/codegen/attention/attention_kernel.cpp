@@ -107,7 +107,7 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   linalg::GenericOp chained = shape.group.chained;
   if (!softmax && !chained)
     return std::nullopt;
-  std::optional<Product> scores, second;
+  std::optional<Product> scores, second, across;
   const KernelOp *logits = nullptr, *logSum = nullptr;
   const SmallVector<Value, 2> weights =
       softmax ? SmallVector<Value, 2>{softmax->getResult(0)} : llvm::to_vector<2>(ValueRange(chained->getResults()));
@@ -125,7 +125,9 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
     std::optional<Product> product = Product::ofOperation(kernel, shape, op);
     if (!product)
       return std::nullopt;
-    if (read != weights.end())
+    if (generic == shape.group.across)
+      across = product;
+    else if (read != weights.end())
       outputs[read - weights.begin()] = product;
     else
       (scores ? second : scores) = product;
@@ -139,6 +141,11 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
     orderSides(*each, weights);
     if (!isPlainFactor(*each) || each->reduced.empty() || each->reduced.size() > weights.size() ||
         each->reduced != output.reduced || each->rows != output.rows || each->columns != output.columns)
+      return std::nullopt;
+  }
+  if (across) {
+    orderSides(*across, weights);
+    if (!isPlainFactor(*across))
       return std::nullopt;
   }
   for (std::optional<Product> *product : {&scores, &second}) {
@@ -167,14 +174,15 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
                       .hiddenIsZero = softmax && softmax->hasAttr(dispatch::kHiddenIsZero),
                       .logSum = logSum,
                       .weightsResult = unsigned(weights.size() - 1),
-                      .twin = outputs.size() == 2 ? outputs.front() : std::nullopt};
+                      .twin = outputs.size() == 2 ? outputs.front() : std::nullopt,
+                      .across = across};
   orderAxes(attention, shape);
   return attention;
 }
 
 SmallVector<Attention, 2> Attention::parts() const {
   SmallVector<Attention, 2> all = {*this};
-  all.front().twin = std::nullopt;
+  all.front().twin = all.front().across = std::nullopt;
   all.front().isPart = twin.has_value();
   if (twin) {
     Attention &other = all.emplace_back(all.front());

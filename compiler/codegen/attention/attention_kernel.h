@@ -14,7 +14,8 @@
 // is ever stored.
 //
 // A chain (dispatch/attention/chain.h) is the same without softmax: what is computed from the scores of one or two
-// products are the weights. Of twins (dispatch/attention/twins.h) there are two weights and two results.
+// products are the weights. Of twins (dispatch/attention/twins.h) there are two weights and two results, of triplets
+// (dispatch/attention/triplets.h) one result more, for each of the keys: what blocks add up between them.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_space.h"
@@ -30,7 +31,8 @@ struct Attention {
   bool hiddenIsZero;             // a query all of whose keys are hidden by -inf is 0, not 0 / 0
   const KernelOp *logSum;        // the logarithm of the sum of each query's exponentials; null: nobody wants it
   unsigned weightsResult = 0;    // of `logits`, of a chain
-  std::optional<Product> twin = std::nullopt; // of twins: the last product of the other weights, from `scores` alone
+  std::optional<Product> twin = std::nullopt;   // of twins: the last product of the other weights, from `scores` alone
+  std::optional<Product> across = std::nullopt; // of triplets: of `weights`, summed over the rows (triplets.h)
   bool isPart = false; // of twins that are computed one behind the other: parts have the same shared memory
 
   /// Nothing where the kernel holds no attention.

@@ -39,7 +39,7 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
     return std::nullopt;
   std::optional<NarrowOutput> found;
   for (const KernelOp &op : kernel.ops) {
-    if (op.op == shape.group.logSum) // stored row by row
+    if (op.op == shape.group.logSum || op.op == shape.group.across) // stored row by row, or block by block
       continue;
     if (hasTwoResults(shape) && shape.group.isPerRow(op.op) && !isOfResult(kernel, shape, product, op))
       continue; // of a twin

@@ -39,7 +39,7 @@ public:
   }
 
   void buildAttention(KeyRanges &ranges);
-  void buildChain(int64_t number, KeyRanges &ranges);
+  linalg::GenericOp buildChain(int64_t number, KeyRanges &ranges);
 
 private:
   bool knowsScores(Operation *op);
@@ -421,7 +421,7 @@ void Builder::approximateExponentials(linalg::GenericOp weights) {
 }
 
 /// Products are computed for each chain that reads them: each has its own.
-void Builder::buildChain(int64_t number, KeyRanges &ranges) {
+linalg::GenericOp Builder::buildChain(int64_t number, KeyRanges &ranges) {
   const IntegerAttr mark = b_.getI64IntegerAttr(number);
   auto weights = buildLogits().getDefiningOp<linalg::GenericOp>();
   approximateExponentials(weights);
@@ -429,7 +429,9 @@ void Builder::buildChain(int64_t number, KeyRanges &ranges) {
   for (Operation *copy : copyScores(weights))
     copy->setAttr(kChainAttr, mark);
   weights->setAttr(kChainAttr, mark);
-  buildOutput(weights->getResult(0))->setAttr(kChainAttr, mark);
+  linalg::GenericOp output = buildOutput(weights->getResult(0));
+  output->setAttr(kChainAttr, mark);
+  return output;
 }
 
 } // namespace
@@ -438,8 +440,8 @@ void buildAttention(const AttentionMatch &match, KeyRanges &ranges) {
   Builder(match).buildAttention(ranges);
 }
 
-void buildChain(const AttentionMatch &match, int64_t number, KeyRanges &ranges) {
-  Builder(match).buildChain(number, ranges);
+linalg::GenericOp buildChain(const AttentionMatch &match, int64_t number, KeyRanges &ranges) {
+  return Builder(match).buildChain(number, ranges);
 }
 
 } // namespace tenon::compiler::dispatch

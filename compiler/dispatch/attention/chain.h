@@ -26,8 +26,8 @@ namespace tenon::compiler::dispatch {
 std::optional<AttentionMatch> chainOf(mlir::linalg::GenericOp output);
 /// The chains of a block whose weights nobody else reads, and which are worth it; `logits` of a match are the weights.
 std::vector<AttentionMatch> chainsOf(mlir::Block &block);
-/// Writes one of them in the form above, and lets the program use it.
-void buildChain(const AttentionMatch &match, int64_t number, KeyRanges &ranges);
+/// Writes one of them in the form above, and lets the program use it. @return its last product
+mlir::linalg::GenericOp buildChain(const AttentionMatch &match, int64_t number, KeyRanges &ranges);
 
 /// Whether all that reads `scores`, the product of an attention, is `inside` it or ends in chains, which multiply
 /// again.

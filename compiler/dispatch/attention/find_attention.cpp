@@ -10,6 +10,7 @@
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/row_sums.h"
 #include "compiler/dispatch/attention/shared_heads.h"
+#include "compiler/dispatch/attention/triplets.h"
 #include "compiler/dispatch/attention/twins.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
@@ -62,10 +63,15 @@ private:
         function.getBody().takeBody(opened->getBody());
     }
     build(function);
-    buildChains(function);
+    if (buildChains(function) > 0)
+      eraseDeadOperations(function);
     if (isForHopper_) {
       joinTwins(function);
       joinSharedHeads(function);
+      if (anyOrder) {
+        joinTriplets(function);
+        eraseDeadOperations(function);
+      }
     }
     if (print)
       printRemarks(function);
@@ -124,16 +130,6 @@ private:
     if (found > 0)
       eraseDeadOperations(function);
     return found;
-  }
-
-  static void buildChains(func::FuncOp function) {
-    int64_t number = 0;
-    KeyRanges ranges;
-    for (Block &block : function.getBody())
-      for (const AttentionMatch &match : chainsOf(block))
-        buildChain(match, number++, ranges);
-    if (number > 0)
-      eraseDeadOperations(function);
   }
 
   bool isForHopper_ = false; // alone: kernels of twins (twins.h) need more memory than other targets have

@@ -13,7 +13,7 @@ constexpr uint32_t kConsumers = ChainBlock::kConsumers;
 // Registers of a thread. A block of 384 is given 168 each.
 constexpr uint32_t kProducerRegisters = 24, kConsumerRegisters = 240;
 // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
-constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1;
+constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1, kMeeting = kFirstTurn + kConsumers;
 constexpr uint32_t kMostBytes = 227 << 10, kMostSlots = 12;
 // So many tiles keep a large device busy several times over, and what they read fits its second-level cache.
 constexpr int64_t kTilesInTurn = 512;
@@ -36,7 +36,8 @@ uint32_t vectorBytes(const WarpgroupChainShape &shape) { // of a stage
   return shape.vectors.size() * shape.keys * sizeof(float);
 }
 uint32_t bytesInFrontOfVectors(const WarpgroupChainShape &shape) { // behind the ring
-  return allLeftBytes(shape) + kConsumers * groupResultBytes(shape.columns);
+  const uint32_t parts = kConsumers * groupResultBytes(shape.columns);
+  return allLeftBytes(shape) + std::max(parts, shape.acrossBytes()); // nobody needs both at once
 }
 uint32_t slotsOf(const WarpgroupChainShape &shape) {
   const uint32_t free =
@@ -78,8 +79,23 @@ Value ChainBlock::slotOf(Value step) {
   return k.mul(ring.stageOf(step), k.number(slotBytes(shape)));
 }
 
-Value ChainBlock::leftOf(const Inner &each) {
-  return k.add(k.number(each.left), k.mul(group, k.number(leftBytes(each.depth))));
+Value ChainBlock::leftOf(const Inner &each, Value consumer) {
+  return k.add(k.number(each.left), k.mul(consumer, k.number(leftBytes(each.depth))));
+}
+
+uint32_t ChainBlock::exchange() const {
+  return ringBytes(shape) + allLeftBytes(shape);
+}
+
+void ChainBlock::meetConsumers() {
+  k.assembly("bar.sync " + std::to_string(kMeeting) + ", " + std::to_string(kConsumers * kGroupThreads) + ";", {}, "");
+}
+
+Value ChainBlock::keyOfNumber(Value number) {
+  Value blocks = kernel.attention.heads() ? blocksOfHead() : Value();
+  Value inHead = blocks ? k.rem(number, blocks) : number;
+  Value key = k.add(range->first(), k.mul(inHead, k.number(shape.keys)));
+  return blocks ? k.add(key, k.mul(k.div(number, blocks), kernel.space.size(kernel.attention.keys()))) : key;
 }
 
 Value ChainBlock::resultPart() {

@@ -2,8 +2,8 @@
 // What the three warpgroups of a chain's kernel share (warpgroup_chain.h), whatever its consumers do: the memory of
 // their block, the left factors, and the producer, which brings the right ones.
 //
-//   dynamic shared memory   slots of the ring | left factors of all consumers | parts of their results | vectors of
-//                           each stage | barriers
+//   dynamic shared memory   slots of the ring | left factors of all consumers | parts of their results, or weights of
+//                           triplets | vectors of each stage | barriers
 #pragma once
 
 #include "compiler/codegen/attention/hopper/chain_shape.h"
@@ -56,6 +56,14 @@ public:
   mlir::Value vectorsOf(mlir::Value key);
   /// What a warpgroup writes its result through.
   mlir::Value resultPart();
+  /// Number of the block of keys among those of all heads, and back: its first key among all.
+  mlir::Value numberOf(mlir::Value key) { return k.div(stepOf(key, 0), k.number(shape.copies())); }
+  mlir::Value keyOfNumber(mlir::Value number);
+  /// Bytes behind the arena: left factors of a consumer, and the memory that triplets exchange weights through.
+  mlir::Value leftOf(const Inner &each, mlir::Value consumer);
+  uint32_t exchange() const;
+  /// All consumers arrive.
+  void meetConsumers();
 
   const AttentionKernel &kernel;
   const WarpgroupChainShape &shape;
@@ -73,7 +81,7 @@ public:
 
 private:
   AttentionTile firstTile();
-  mlir::Value leftOf(const Inner &each);
+  mlir::Value leftOf(const Inner &each) { return leftOf(each, group); }
   void asTeam(llvm::function_ref<void()> body);
   void turn(const char *instruction, mlir::Value barrier);
 

@@ -38,6 +38,18 @@ bool readsAlongKeys(const GroupShape &shape, const Attention &attention) {
   });
 }
 
+/// Whether the right factor of the third of triplets is the left one of the scores, whose rows a block has anyway.
+bool multipliesRows(const GroupShape &shape, const Attention &attention, uint32_t columns) {
+  const Product &across = *attention.across, &scores = attention.scores;
+  if (across.right.isAlongReduced || across.columns.size() != 1 || across.reduced != attention.output.rows ||
+      across.tensorCoreElement() != attention.tensorCoreElement() || shape.sizeOf(across.columns) != columns ||
+      shape.sizeOf(scores.reduced) != columns)
+    return false;
+  const std::optional<TileMap> rows = mapOf(shape, scores, scores.left, kTileDepth, kTileDepth),
+                               values = mapOf(shape, across, across.right, columns, kTileDepth);
+  return rows && values && bringTheSame(*rows, scores.reduced.front(), *values, across.columns.front());
+}
+
 /// Inputs of the weights of which each key has one element, f32, for all rows.
 SmallVector<unsigned, 2> vectorsAlongKeys(const GroupShape &shape, const Attention &attention) {
   SmallVector<unsigned, 2> found;
@@ -101,6 +113,16 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
     return std::nullopt;
   if (attention.twin)
     found.vectors = vectorsAlongKeys(shape, attention);
+  if (attention.across) {
+    if (!attention.twin || !multipliesRows(shape, attention, uint32_t(columns)))
+      return std::nullopt;
+    Product rows = *attention.across;
+    rows.rows = {attention.keys()}; // of one head
+    found.acrossMap =
+        resultMapOf(shape, rows, *rows.op, rows.op->outputs.front().tensor, kAcrossSide, kAcrossBoxColumns);
+    if (!found.acrossMap)
+      return std::nullopt;
+  }
   return found;
 }
 
@@ -110,6 +132,8 @@ SmallVector<const TileMap *> WarpgroupChainShape::maps() const {
     all.push_back(&map);
   if (!shared)
     all.push_back(&valueMap);
+  if (acrossMap)
+    all.push_back(&*acrossMap);
   return all;
 }
 

@@ -9,6 +9,10 @@ namespace tenon::compiler::codegen {
 
 inline constexpr uint32_t kWarpgroupChainThreads = 384, kWarpgroupChainRows = 128;
 
+// Of triplets (across_sums.h): weights of so many blocks of keys are exchanged; a consumer multiplies a square of the
+// third result, which goes through shared memory as boxes of 32 columns.
+inline constexpr uint32_t kExchanged = 3, kAcrossSide = 64, kAcrossBoxColumns = 32;
+
 struct WarpgroupChainShape {
   llvm::SmallVector<uint32_t, 2> depths;   // of the inner products: 64 or 128
   uint32_t columns;                        // 64 or 128
@@ -22,10 +26,17 @@ struct WarpgroupChainShape {
   /// brought with the block of keys. Inputs of the operation that computes the weights.
   llvm::SmallVector<unsigned, 2> vectors = {};
 
+  std::optional<TileMap> acrossMap; // of triplets: of the third result, to which blocks add (across_sums.h)
+
   /// Nothing where it cannot compute the chain.
   static std::optional<WarpgroupChainShape> of(const GroupShape &shape, const Attention &attention);
   /// What is brought for a block of keys.
   uint32_t copies() const { return depths.size() + (shared ? 0 : 1); }
+  /// Of triplets, a block of keys' weights of all rows; and, with the parts of the third result, all that is exchanged.
+  uint32_t exchangedBytes() const { return kWarpgroupChainRows * keys * 2; }
+  uint32_t acrossBytes() const {
+    return acrossMap ? kExchanged * exchangedBytes() + 2 * kAcrossSide * kAcrossSide * uint32_t(sizeof(float)) : 0;
+  }
   /// Of them, in order.
   llvm::SmallVector<const TileMap *> maps() const;
 };

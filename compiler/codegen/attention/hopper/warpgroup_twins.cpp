@@ -23,6 +23,8 @@ WarpgroupTwins::WarpgroupTwins(ChainBlock &block)
       range_(kernel_, block.inner.front().kernel, block.tile, kWarpgroupChainRows, block.shape.keys,
              /*isOfHead=*/true) {
   output_.cluster = ChainBlock::kConsumers;
+  if (block.shape.acrossMap)
+    across_.emplace(block);
 }
 
 /// Runs of a thread are computed in the order of columns, the two rows of each behind each other, and each run asks for
@@ -79,11 +81,14 @@ WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRa
   key_ = key;
   vectors_.assign(block_.shape.vectors.size(), {});
   const bool isFirst = carried.size() == 2 * sums();
+  Values scores, results = llvm::to_vector(carried.take_front(2 * sums()));
+  if (across_ && !isFirst)
+    results = addedUp(key, carried);
   block_.ring.waitUntilFull(block_.stepOf(key, 0));
-  if (!isFirst)
+  if (!across_ && !isFirst)
     block_.awaitTurn();
-  Values scores = block_.scoresOf(0, key), results = llvm::to_vector(carried.take_front(2 * sums()));
-  if (!isFirst) {
+  scores = block_.scoresOf(0, key);
+  if (!across_ && !isFirst) {
     Value before = k_.sub(key, k_.number(block_.shape.keys));
     results = multiplied(before, carried);
     block_.passTurn();
@@ -91,18 +96,43 @@ WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRa
     results = core.waitForProducts(0, results);
     scores.assign(results.begin() + 2 * sums(), results.end());
     results.truncate(2 * sums());
-    for (uint32_t copy = 0; copy < block_.shape.copies(); ++copy)
-      block_.release(block_.stepOf(before, copy));
-  } else {
+    releaseAll(before);
+  } else if (!across_) {
     scores = core.waitForProducts(0, scores);
   }
   block_.ring.waitUntilFull(block_.stepOf(key, 1));
   Values seconds = block_.scoresOf(1, key);
+  if (across_)
+    scores = core.waitForProducts(1, scores);
   const SmallVector<Values> first = weightsOf(range_, key, isWhole, scores, {});
   seconds = core.waitForProducts(0, seconds);
   const SmallVector<Values> both = weightsOf(*block_.range, key, isWhole, scores, seconds);
   llvm::append_range(results, factorsOfGroup(core, first));
   llvm::append_range(results, factorsOfGroup(core, both));
+  if (across_)
+    across_->put(across_->at(key), both);
+  return results;
+}
+
+void WarpgroupTwins::releaseAll(Value key) {
+  for (uint32_t copy = 0; copy < block_.shape.copies(); ++copy)
+    block_.release(block_.stepOf(key, copy));
+}
+
+/// Of triplets: the turn before a block, in which no scores are asked for: three sums leave no registers for them.
+WarpgroupTwins::Values WarpgroupTwins::addedUp(Value key, ValueRange carried) {
+  Value before = k_.sub(key, k_.number(block_.shape.keys));
+  const AcrossSums::Block late = across_->before(key);
+  across_->awaitPart();
+  block_.awaitTurn();
+  Values results = multiplied(before, carried), parts = across_->multiplied(late);
+  block_.passTurn();
+  llvm::append_range(results, parts);
+  results = block_.core.waitForProducts(0, results);
+  parts = llvm::to_vector(ArrayRef<Value>(results).take_back(parts.size()));
+  results.truncate(2 * sums());
+  releaseAll(before);
+  across_->add(late, parts);
   return results;
 }
 
@@ -144,7 +174,24 @@ WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
     carried = blocksOfHead(carried);
   }
   Value blocks = k_.div(k_.sub(k_.sub(block_.range->last(), first), k_.number(1)), keys);
-  return block_.core.waitForProducts(0, multiplied(k_.add(first, k_.mul(blocks, keys)), carried));
+  return lastBlock(k_.add(first, k_.mul(blocks, keys)), carried);
+}
+
+/// What the last block of keys adds to all sums.
+WarpgroupTwins::Values WarpgroupTwins::lastBlock(Value key, ValueRange carried) {
+  if (!across_)
+    return block_.core.waitForProducts(0, multiplied(key, carried));
+  across_->awaitPart();
+  block_.meetConsumers(); // weights of both are there
+  const AcrossSums::Block last = across_->at(key);
+  Values results = multiplied(key, carried), parts = across_->multiplied(last);
+  llvm::append_range(results, parts);
+  results = block_.core.waitForProducts(0, results);
+  across_->add(last, ArrayRef<Value>(results).take_back(parts.size()));
+  results.truncate(2 * sums());
+  across_->addLate(last);
+  block_.meetConsumers(); // what is exchanged has been read: results are written through the same memory
+  return results;
 }
 
 void WarpgroupTwins::write(const ProductKernel &output, ArrayRef<Value> sums) {
@@ -153,8 +200,12 @@ void WarpgroupTwins::write(const ProductKernel &output, ArrayRef<Value> sums) {
 }
 
 void WarpgroupTwins::consume() {
+  if (across_)
+    across_->clear();
   k_.when(k_.equal(block_.group, k_.number(1)), [&] { block_.passTurn(); }); // the first turn is the first consumer's
   block_.bringLeft();
+  if (across_)
+    block_.meetConsumers(); // left factors of both are there
   stageVectors();
   const SmallVector<Type> types(2 * sums(), k_.b.getF32Type());
   const Values all = k_.choose(

@@ -10,6 +10,7 @@
 // registers at a time.
 #pragma once
 
+#include "compiler/codegen/attention/hopper/across_sums.h"
 #include "compiler/codegen/attention/hopper/chain_block.h"
 
 namespace tenon::compiler::codegen {
@@ -32,6 +33,9 @@ private:
   Values oneBlock(mlir::Value key, bool isWhole, mlir::ValueRange carried);
   Values multiplied(mlir::Value key, mlir::ValueRange carried);
   Values blocksOfHead(mlir::ValueRange before);
+  Values addedUp(mlir::Value key, mlir::ValueRange carried);
+  void releaseAll(mlir::Value key);
+  Values lastBlock(mlir::Value key, mlir::ValueRange carried);
   Values allBlocks();
   void write(const ProductKernel &output, llvm::ArrayRef<mlir::Value> sums);
 
@@ -40,8 +44,9 @@ private:
   const Attention first_; // what has the weights of one product; the block has those of both
   const AttentionKernel kernel_;
   ProductKernel output_;
-  const KeyRange range_; // the same keys as the block's
-  mlir::Value key_;      // the first of the block of keys that is computed
+  const KeyRange range_;             // the same keys as the block's
+  std::optional<AcrossSums> across_; // of triplets
+  mlir::Value key_;                  // the first of the block of keys that is computed
   // Of each vector: elements of the thread's keys, as far as they have been read, and how many of them have been asked
   // for since the scores of a product are there.
   llvm::SmallVector<std::pair<Values, uint32_t>, 2> vectors_;

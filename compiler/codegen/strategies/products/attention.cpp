@@ -20,6 +20,8 @@ constexpr int64_t kMostColumns = 256, kPartColumns = 128;
 // As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made. Warpgroups gain from large
 // ones with fewer.
 constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
+// Elements of sums that a block makes 0.
+constexpr int64_t kClearedByBlock = 16 * int64_t(kScalarAttentionThreads);
 
 /// Whether tensor cores compute it, where there are some: all depths are known, and fit.
 std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shape, const Attention &attention,
@@ -118,9 +120,47 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   return plan;
 }
 
+/// What blocks of triplets add up begins as 0, by a kernel in front.
+std::vector<Plan> AttentionStrategy::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  const std::optional<Plan> plan = this->plan(kernel, shape);
+  if (!plan)
+    return {};
+  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  if (!attention->across)
+    return {*plan};
+  if (!warpgroupChainOf(shape, *attention, plan->choice("rows"))) {
+    func::FuncOp(kernel.function).emitError()
+        << "no kernel can be generated that adds up these gradients by queries in any order: use --sum-order=fixed";
+    return {};
+  }
+  const KernelTensor &sums = attention->across->op->outputs.front().tensor;
+  return {{name(),
+           kScalarAttentionThreads,
+           {{"rows", plan->choice("rows")}, {"columns", plan->choice("columns")}, {"cluster", 1}, {"clears", 1}},
+           {{llvm::to_vector(sums.shape), kClearedByBlock}}},
+          *plan};
+}
+
+/// A block's part of what is added up.
+static void writeZeros(Writer &writer, const KernelTensor &sums) {
+  KernelBuilder &k = writer.k;
+  Value count = k.number(1);
+  for (const Extent &extent : sums.shape)
+    count = k.mul(count, writer.arguments.sizeOf(k.b, k.loc, extent));
+  Value first = k.mul(k.block(), k.number(kClearedByBlock));
+  Value last = k.min(k.add(first, k.number(kClearedByBlock)), count);
+  Value zero = arith::ConstantOp::create(k.b, k.loc, k.b.getF32FloatAttr(0)), base = writer.bodies.base(sums);
+  k.loop(k.add(first, k.thread()), last, k.number(k.threads), {}, [&](Value element, ValueRange) {
+    k.store(zero, k.at(base, k.b.getF32Type(), element), sizeof(float));
+    return SmallVector<Value>();
+  });
+}
+
 bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kScalarAttentionThreads;
+  if (choice == "clears")
+    return value == 1;
   if (choice == "rows")
     return value == kSmallTile || value == kLargeTile;
   if (choice == "cluster")
@@ -132,6 +172,8 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Attention> attention = Attention::of(kernel, shape);
   auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
+  if (kernel.strategy.contains("clears"))
+    return kernel.threads;
   const Multiplier multiplier = multiplierOf(target);
   const auto few = attention ? FewQueriesShape::of(shape, *attention) : std::nullopt;
   if (few && multiplier != Multiplier::Scalar)
@@ -180,7 +222,7 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
   if (const auto chain = warpgroupChainOf(writer.shape, *attention, kernel.rows);
       chain && multiplier == Multiplier::Warpgroup) {
     const SmallVector<Value> &maps = writer.arguments.tensorMaps;
-    return writeWarpgroupChain(kernel, *chain, maps.size() == chain->copies() ? ValueRange(maps) : ValueRange());
+    return writeWarpgroupChain(kernel, *chain, maps.size() == chain->maps().size() ? ValueRange(maps) : ValueRange());
   }
   writeTensorCoreAttention(kernel, *cores);
 }
@@ -188,6 +230,8 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
 void AttentionStrategy::write(Writer &writer) const {
   const std::optional<Attention> attention = Attention::of(writer.kernel, writer.shape);
   const Multiplier multiplier = multiplierOf(writer.target);
+  if (writer.choiceOr("clears", 0) != 0)
+    return writeZeros(writer, attention->across->op->outputs.front().tensor);
   if (!attention->twin ||
       (multiplier == Multiplier::Warpgroup && warpgroupChainOf(writer.shape, *attention, writer.choice("rows"))))
     return writeOne(writer, *attention, multiplier);

@@ -10,6 +10,7 @@ class AttentionStrategy : public Strategy {
 public:
   llvm::StringRef name() const override { return "attention"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
   uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;

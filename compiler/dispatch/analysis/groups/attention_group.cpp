@@ -49,6 +49,26 @@ bool areTwins(const Group &group, ArrayRef<linalg::GenericOp> outputs, ArrayRef<
   });
 }
 
+/// Whether a product that reads the second weights of twins sums over their rows, and nothing else does of the group.
+bool isAcross(const Group &group, linalg::GenericOp across, linalg::GenericOp output, Value weights) {
+  const std::optional<Contraction> product = contractionOf(across), other = contractionOf(output);
+  if (!product || !other || product->left.inputs.size() != 1 || product->right.inputs.size() != 1)
+    return false;
+  auto isLeft = [&](linalg::GenericOp op, const Contraction &of) {
+    return op.getDpsInputs()[of.left.inputs.front()] == weights;
+  };
+  const bool hereLeft = isLeft(across, *product), thereLeft = isLeft(output, *other);
+  auto kept = axesOf(group, across, product->batch), wanted = axesOf(group, output, other->batch);
+  kept.insert_range(axesOf(group, across, hereLeft ? product->rows : product->columns));
+  wanted.insert_range(axesOf(group, output, other->reduced));
+  return areSame(kept, wanted) &&
+         areSame(axesOf(group, across, product->reduced),
+                 axesOf(group, output, thereLeft ? other->rows : other->columns)) &&
+         areSame(axesOf(group, across, hereLeft ? product->columns : product->rows),
+                 axesOf(group, output, thereLeft ? other->columns : other->rows)) &&
+         llvm::none_of(across->getUsers(), [&](Operation *user) { return group.contains(user); });
+}
+
 } // namespace
 
 bool completesAttention(Group &group, std::string &reason) {
@@ -60,6 +80,11 @@ bool completesAttention(Group &group, std::string &reason) {
   for (linalg::GenericOp op : group.ops) {
     if (!reduces(op) || op == group.logSum)
       continue;
+    if (op->hasAttr(kAcrossAttr) && !group.across && all.size() == 2 &&
+        llvm::is_contained(op.getDpsInputs(), all.back())) {
+      group.across = op;
+      continue;
+    }
     const auto *read = llvm::find_if(all, [&](Value each) { return llvm::is_contained(op.getDpsInputs(), each); });
     linalg::GenericOp *output = read == all.end() ? nullptr : &outputs[read - all.begin()];
     if (output ? bool(*output) : scores.size() == (group.chained ? 2 : 1)) {
@@ -107,6 +132,8 @@ bool completesAttention(Group &group, std::string &reason) {
     summed.insert_range(axesOf(group, op, first->reduced));
   }
   if (outputs.size() > 1 && !areTwins(group, outputs, all))
+    return false;
+  if (group.across && !isAcross(group, group.across, outputs.back(), all.back()))
     return false;
   for (unsigned axis : axesOf(group, output, weightsAreLeft ? second->columns : second->rows))
     if (summed.contains(axis)) {

@@ -24,6 +24,10 @@ namespace tenon::compiler::dispatch {
 /// On the operations of a chain: its number.
 inline constexpr llvm::StringLiteral kChainAttr = "tenon.chain";
 
+/// On a product of a chain with two results that sums over the rows of the others, and has a result for each of their
+/// keys (attention/triplets.h).
+inline constexpr llvm::StringLiteral kAcrossAttr = "tenon.across";
+
 /// On an operation that is stored by a kernel of its own rather than computed in each tile of an attention that reads
 /// it.
 inline constexpr llvm::StringLiteral kStoredAttr = "tenon.stored";
@@ -42,6 +46,7 @@ struct Group {
   llvm::SmallVector<bool> isReduced;                                     // [axes]
   mlir::linalg::SoftmaxOp softmax;                                       // of an attention; null: it is none
   mlir::linalg::GenericOp chained;                                       // weights of a chain; null: it is none
+  mlir::linalg::GenericOp across;                                        // of a chain: kAcrossAttr; null: there is none
   mlir::linalg::GenericOp logSum; // of an attention's rows; null: nobody wants it
 
   /// Whether it holds products, the last of which reads what is computed from the others.

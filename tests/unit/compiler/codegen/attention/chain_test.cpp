@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Chains as those who write their kernels see them.
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
+#include "compiler/codegen/strategies/products/attention.h"
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
 
 namespace tenon::compiler::codegen {
@@ -144,7 +145,23 @@ TEST_F(ChainKernelTest, HasFewerKeysWhereScoresTakeTheRegisters) {
 /// Gradients by keys and by values that heads share: sums over the heads, g, and the queries of each, m.
 class SharedTwinsKernelTest : public AttentionKernelTest {
 protected:
-  void read(const std::string &length, const std::string &hidden = "m") {
+  void read(const std::string &length, const std::string &hidden = "m", bool hasThird = false) {
+    // By queries, whose weights are those by keys.
+    const std::string third = R"mlir(
+  %eq = tensor.empty() : tensor<32x4xLENGTHx64xf32>
+  %fq = linalg.fill ins(%zero : f32) outs(%eq : tensor<32x4xLENGTHx64xf32>) -> tensor<32x4xLENGTHx64xf32>
+  %5 = linalg.generic {indexing_maps = [affine_map<(b, g, m, d, n) -> (b, g, m, n)>, affine_map<(b, g, m, d, n) -> (b, n, d)>, affine_map<(b, g, m, d, n) -> (b, g, m, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%2#1, %k : tensor<32x4xLENGTHx1024xf32>, tensor<32x1024x64xf16>) outs(%fq : tensor<32x4xLENGTHx64xf32>)
+      attrs = {tenon.chain = 0 : i64, tenon.across} {
+    ^bb0(%a: f32, %b: f16, %c: f32):
+      %a16 = arith.truncf %a : f32 to f16
+      %x = arith.extf %a16 : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<32x4xLENGTHx64xf32>)mlir";
     readKernel(R"mlir(
 #bmk = affine_map<(b, g, m, n, d) -> (b, g, m, d)>
 #bnk = affine_map<(b, g, m, n, d) -> (b, n, d)>
@@ -155,7 +172,7 @@ protected:
       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
 #scores = {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
 func.func @k(%q: tensor<32x4xLENGTHx64xf16>, %k: tensor<32x1024x64xf16>, %v: tensor<32x1024x64xf16>, %g: tensor<32x4xLENGTHx64xf16>,
-             %lse: tensor<32x4xLENGTHxf32>) -> (tensor<32x1024x64xf32>, tensor<32x1024x64xf32>) {
+             %lse: tensor<32x4xLENGTHxf32>) -> (tensor<32x1024x64xf32>, tensor<32x1024x64xf32>THIRD_TYPE) {
   %zero = arith.constant 0.0 : f32
   %es = tensor.empty() : tensor<32x4xLENGTHx1024xf32>
   %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<32x4xLENGTHx1024xf32>) -> tensor<32x4xLENGTHx1024xf32>
@@ -214,10 +231,15 @@ func.func @k(%q: tensor<32x4xLENGTHx64xf16>, %k: tensor<32x1024x64xf16>, %v: ten
       %t = arith.addf %c, %p : f32
       linalg.yield %t : f32
   } -> tensor<32x1024x64xf32>
-  return %3, %4 : tensor<32x1024x64xf32>, tensor<32x1024x64xf32>
+  THIRD
+  return %3, %4 THIRD_VALUE : tensor<32x1024x64xf32>, tensor<32x1024x64xf32>THIRD_TYPE
 }
 )mlir",
-               {{"LENGTH", length}, {"HIDDEN", hidden}});
+               {{"THIRD_TYPE", hasThird ? ", tensor<32x4xLENGTHx64xf32>" : ""},
+                {"THIRD_VALUE", hasThird ? ", %5" : ""},
+                {"THIRD", hasThird ? third : ""},
+                {"LENGTH", length},
+                {"HIDDEN", hidden}});
   }
 };
 
@@ -242,6 +264,29 @@ TEST_F(SharedTwinsKernelTest, HaveWholeBlocksInEachHead) {
 TEST_F(SharedTwinsKernelTest, KnowNothingOfMasksThatDifferFromHeadToHead) {
   read("512", "g");
   EXPECT_TRUE(!hiding_ || hiding_->bounds.empty());
+}
+
+TEST_F(SharedTwinsKernelTest, AddUpAThirdResultOfEachHead) {
+  read("512", "m", /*hasThird=*/true);
+  ASSERT_TRUE(attention_->across.has_value());
+  EXPECT_EQ(attention_->across->reduced, attention_->output.rows);
+  EXPECT_FALSE(attention_->parts().front().across.has_value());
+  const auto shape = WarpgroupChainShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape && shape->acrossMap);
+  EXPECT_EQ(shape->maps().size(), 3u);
+  EXPECT_EQ(shape->acrossMap->box, (llvm::SmallVector<int64_t>{1, 1, 64, 32}));
+  EXPECT_LE(warpgroupChainBytes(*shape), 227u << 10);
+  // A kernel in front makes it 0.
+  const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
+  ASSERT_EQ(plans.size(), 2u);
+  EXPECT_EQ(plans.front().choice("clears"), 1);
+  EXPECT_TRUE(plans.front().tensorMaps.empty());
+}
+
+TEST_F(SharedTwinsKernelTest, RefuseAThirdResultThatNoKernelHas) {
+  read("500", "m", /*hasThird=*/true);
+  EXPECT_TRUE(AttentionStrategy().plans(*kernel_, *shape_).empty());
+  EXPECT_NE(messages_.find("use --sum-order=fixed"), std::string::npos) << messages_;
 }
 
 } // namespace
