@@ -14,6 +14,8 @@ constexpr uint32_t kBytesOfLane = 16; // of a position, in each step
 constexpr uint32_t kFragment = 8;     // of the few, in one instruction
 // Bytes of the wide side that a lane has on the way.
 constexpr uint32_t kBytesInFlight = 128;
+// Steps of packed integers that a warp does in turn, and those that are on their way meanwhile.
+constexpr uint32_t kMostInTurn = 8, kAhead = 1;
 // Elements behind each row there: lanes of a warp meet different banks.
 constexpr uint32_t kPadding = 4;
 
@@ -53,6 +55,8 @@ private:
   Values multiplyMma(const Step &step, Values sums);
   Value word(const Values &values, uint32_t number);
   Values steps(bool isFast);
+  std::optional<uint32_t> stepsOfWarp() const;
+  Values stepsInTurn(uint32_t count, Values sums);
   size_t sumCount() const { return isMma_ ? how_.positions * how_.few / 4 : how_.positions * fewAtOnce_; }
   void runFew();
   void forEachSum(llvm::function_ref<void(size_t number, Value few, Value wide)> body);
@@ -229,6 +233,32 @@ SkinnyProduct::Values SkinnyProduct::multiply(const Step &step, Values sums) {
   return sums;
 }
 
+/// Where the wide side is computed from packed integers and all warps have the same few whole steps: so many.
+std::optional<uint32_t> SkinnyProduct::stepsOfWarp() const {
+  const std::optional<int64_t> reduced = space_.knownSize(product_.reduced);
+  const int64_t ofWarps = int64_t(kernel_.depth) * how_.depthWarps;
+  if (!isMma_ || wide_.isCopied() || !wide_.isAlongReduced || !reduced || *reduced % ofWarps != 0 ||
+      *reduced / ofWarps > kMostInTurn || kernel_.reducedPatches)
+    return std::nullopt;
+  return uint32_t(*reduced / ofWarps);
+}
+
+/// One step is on its way while the one before is computed: of more, warps would all wait, and then all compute.
+SkinnyProduct::Values SkinnyProduct::stepsInTurn(uint32_t count, Values sums) {
+  Bodies::Scope scope(bodies_);
+  auto stepAt = [&](uint32_t i) { return k_.add(depthWarp_, k_.number(int64_t(i) * how_.depthWarps)); };
+  SmallVector<SmallVector<TileSpace::Begun>> begun;
+  for (uint32_t i = 0; i < count; ++i) {
+    while (begun.size() < std::min(count, i + 1 + kAhead))
+      begun.push_back(beginWide(stepAt(uint32_t(begun.size()))));
+    k_.syncWarp(); // no load of a later step is brought before it
+    Step step;
+    finishWide(begun[i], step);
+    sums = multiplyParts(step, firstReduced(stepAt(i)), /*isFast=*/true, /*mayEnd=*/false, std::move(sums));
+  }
+  return sums;
+}
+
 /// The warp's steps: several at a time, so that their loads do not wait for each other, then the rest one by one.
 SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
   const uint32_t warps = how_.depthWarps;
@@ -236,6 +266,8 @@ SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
   const uint32_t length = wide_.isAlongReduced ? each_ : how_.positions, vectors = how_.positions * each_ / length;
   const uint32_t atOnce =
       std::clamp(kBytesInFlight / (vectors * Product::bytesOf(wide_, kernel_.shape, length)), 1u, 4u);
+  if (const std::optional<uint32_t> count = isFast ? stepsOfWarp() : std::nullopt)
+    return stepsInTurn(*count, std::move(sums));
   Value begin = depthWarp_;
   if (isFast && atOnce > 1) {
     Value whole = k_.div(space_.reduced(), k_.number(int64_t(kernel_.depth) * atOnce));
