@@ -74,6 +74,12 @@ SETS = {
     "types": [Product(kind, layout, *s) for kind in ("tf32", "i8") for layout in ("nn", "nt")
               for s in ((1024,) * 3, (4096,) * 3, (8192,) * 3, (256, 4096, 4096))],
     "few": [Product("bf16", "nt", m, n, k) for m in (17, 32, 64, 128) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))],
+    # Llama-3-70B, and others whose last round of tiles leaves many multiprocessors without one.
+    "rounds": [Product("bf16", "nt", m, n, k) for m, (n, k) in itertools.product(
+        (256, 512, 1024, 2048), ((10240, 8192), (8192, 8192), (57344, 8192), (8192, 28672)))]
+              + [Product(kind, "nt", m, 10240, 8192) for kind in ("f16", "tf32", "f8", "i8") for m in (512, 1024)]
+              + [Product("bf16", layout, 1024, 10240, 8192) for layout in ("nn", "tn", "tt")]
+              + [Product("bf16", "nt", m, 10240, 8192, fused=fused) for m in (512, 1024) for fused in ("relu", "gelu")],
     "f64": [Product("f64", layout, n, n, n) for layout in ("nn", "nt") for n in (512, 1024, 2048, 4096)],
     "f8": [Product(kind, "nt", *s) for kind in ("f8", "f8fast") for s in (
         *((n, n, n) for n in (1024, 2048, 4096, 8192)),

@@ -34,6 +34,9 @@ namespace tenon::compiler::codegen {
 
 namespace {
 
+/// Of scratch memory, which the runtime allocates.
+constexpr uint32_t kScratchAlignment = 16;
+
 /// One thread for each element of a result: what is left to kernels that no strategy takes.
 SmallVector<GridFactor> elementsGrid(const KernelFunction &kernel, const GroupShape &shape) {
   return {{extentsOf(shape.parallelAxes()), int64_t(kernel.threads) * kernel.elementsPerThread}};
@@ -149,6 +152,8 @@ private:
       }
       if (taking->dividesBySizes())
         addReciprocals(exported, function, shape, dispatchesOf_[entryPointOf(source, exported)]);
+      for (const Scratch &scratch : chosen->front().scratch)
+        addScratch(exported, function, scratch);
       addVariants(source, exported, function, *chosen);
       return success();
     }
@@ -178,7 +183,9 @@ private:
     (void)function.insertResult(function.getNumResults(), type, {});
     auto layout = exported.getLayout();
     SmallVector<hal::PipelineBindingAttr> bindings(layout.getBindings());
-    bindings.push_back(bindings.back()); // that of another result
+    const hal::PipelineBindingAttr result = bindings.back();
+    bindings.push_back(hal::PipelineBindingAttr::get(&getContext(), result.getKind(), result.getReadOnly(),
+                                                     result.getIndirect(), kScratchAlignment));
     exported.setLayoutAttr(hal::PipelineLayoutAttr::get(&getContext(), layout.getConstantCount(),
                                                         layout.getConstantTypes(), bindings, /*indirect=*/false, {}));
     for (flow::DispatchOp &dispatch :

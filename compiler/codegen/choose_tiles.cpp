@@ -170,9 +170,11 @@ FailureOr<std::vector<Plan>> TileChooser::choose(const KernelFunction &kernel, c
     SmallVector<std::string> texts;
     for (const Plan &plan : plans)
       if (std::optional<TileChoice> choice = strategyNamed(plan.strategy)->choiceOf(kernel, shape, plan, of.target)) {
-        of.chosen = plans.size() == 1 ? choice : std::nullopt;
+        of.chosen = choice;
         texts.push_back(choice->text());
       }
+    if (texts.size() != 1)
+      of.chosen.reset();
     of.isGiven = llvm::any_of(decisions, [&](const Decision &each) { return each.given.target == of.target; });
     chosen.push_back(llvm::join(texts, " or "));
   }

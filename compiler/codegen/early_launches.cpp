@@ -2,6 +2,7 @@
 #include "compiler/codegen/early_launches.h"
 
 #include "compiler/codegen/plan/plan.h"
+#include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -28,6 +29,11 @@ struct Kernel {
     return name && llvm::is_contained({"contraction", "skinny", "attention"}, name.getValue());
   }
   bool isLargeProduct() const { return isProduct() && !(blocks && *blocks <= kMostOfProduct); }
+  /// One block, which is gone when the next kernel's blocks have found their places.
+  bool isBrief() const {
+    auto clears = plan() ? plan().getAs<IntegerAttr>(kClearsFlags) : IntegerAttr();
+    return clears && clears.getInt() != 0;
+  }
   /// Whether its blocks must not crowd.
   bool needsRoom() const { return isLargeProduct() || (plan() && plan().get(kBlocksWait)); }
 };
@@ -70,7 +76,9 @@ void chooseEarlyLaunches(ModuleOp program) {
     Attribute last;
     for (auto dispatch : block->getOps<flow::DispatchOp>()) {
       const auto found = kernels.find(dispatch.entryPoint());
-      if (last && found != kernels.end() && found->second.needsRoom())
+      const auto before = last ? kernels.find(last) : kernels.end();
+      const bool isBrief = before != kernels.end() && before->second.isBrief();
+      if (last && !isBrief && found != kernels.end() && found->second.needsRoom())
         withoutRoom.insert(last);
       last = dispatch.entryPoint();
     }

@@ -123,6 +123,9 @@ def on_warpgroups():
     yield of_tile((128, 256), "f8", k=1000, less=1)
     yield product("sm_90a", "multicast::cluster", "bf16", "nn", 8192, 8192, 8192, warpgroup_rows=128, warpgroup_columns=256,
                   warpgroup_cluster=2)
+    # Sums of the last round's tiles in parts.
+    yield from (product("sm_90a", "st.release.gpu", kind, "nt", 1024, 10240, 8192, fused=fused, warpgroup_rows=128, warpgroup_columns=256, parts=2)
+                for kind, fused in (("bf16", ""), ("bf16", "gelu"), ("f8", ""), ("tf32", "")))
     # Few rows, whose tiles lie side by side.
     yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, 28672, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
                 for kind, rows in (("bf16", 40), ("f8", 64)))

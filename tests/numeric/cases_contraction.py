@@ -86,9 +86,9 @@ def pair(spec, operand, sizes, dynamic, drawn=None):
             for side in spec.split("->")[0].split(",")]
 
 
-def biased(f, spec, operand, result, a, b, bias):
+def biased(f, spec, operand, result, a, b, bias, tile=None):
     """relu(product + bias), rounded to the operands' type."""
-    product = contract(f, spec, operand, result, a, b)
+    product = contract(f, spec, operand, result, a, b, tile)
     start = f.fill(operand, list(product.shape), 0)
     identity, last = map_text("ij", "ij"), map_text("j", "ij")
     return text(f, operand, list(product.shape),
@@ -192,6 +192,30 @@ def cases(sizes):
                     pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        # Sums of tiles that blocks share; of the last shape there is a round of whole tiles before.
+        for number, (columns, parts) in enumerate(((256, 2), (192, 3), (128, 4))):
+            tile = f'by = "wgmma", rows = 128, columns = {columns}, parts = {parts}'
+            shapes = (("ik,jk->ij", (136, 264, 336)), ("bik,bjk->bij", (72, 200, 464)), ("ik,kj->ij", (200, 136, 504)),
+                      ("ik,jk->ij", (1410, 1500, 72)))
+            for order, (spec, shape) in enumerate(shapes):
+                wanted = (number + order) % 3 == 0 if order != 3 else columns == 128 and operand == "f16"
+                if not (whole or wanted) or (operand == "i8" and spec == "ik,kj->ij"):
+                    continue
+                yield Case(f"tile of shared sums {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, shape, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+            if operand != "i8" and (whole or columns == 192):
+                shape = (136, 264, 456)
+                bias = argument("f32", elements.draw(generator("shared bias", operand, columns), "f32", (shape[1],)), False)
+
+                def evaluate_shared(a, b, c, operand=operand):
+                    exact = contracted("ik,jk->ij", "f32", a.v, b.v)
+                    return bounded.finish(operand, np.maximum(exact.v + c.v, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(c.v), 1.0)
+
+                yield Case("tile of shared sums, bias, relu", operand, one(
+                    [*pair("ik,jk->ij", operand, shape, False), bias],
+                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), evaluate_shared))
         for number, (rows, columns, blocks) in enumerate(TILES_OF_FEW_ROWS):
             # Whole clusters of tiles, and a last one that is part empty.
             for order, (spec, shape) in enumerate((("ik,jk->ij", (40, 520, 144)), ("bik,bjk->bij", (64, 1024, 80)), ("ik,jk->ij", (33, 1300, 272)))):

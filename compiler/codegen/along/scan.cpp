@@ -256,7 +256,7 @@ private:
                   return SmallVector<Value>{combine(k_, *sum_, now[0], widen(k_, *sum_, value))};
                 }).front();
     storeShared(k_, sum,
-                k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part_)));
+                k_.at(w_.arguments.pointers[w_.kernel.scratch[0].binding], storedType(sum_->type), scratchAt(part_)));
   }
 
   /// What all before this part come to.
@@ -267,9 +267,9 @@ private:
     return k_
         .loop(k_.number(0), part_, k_.number(1), start,
               [&](Value part, ValueRange now) {
-                Value before = loadShared(
-                    k_, sum_->type,
-                    k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_->type), scratchAt(part)));
+                Value before = loadShared(k_, sum_->type,
+                                          k_.at(w_.arguments.pointers[w_.kernel.scratch[0].binding],
+                                                storedType(sum_->type), scratchAt(part)));
                 return SmallVector<Value>{combine(k_, *sum_, now[0], before)};
               })
         .front();

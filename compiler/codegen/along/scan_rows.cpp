@@ -43,7 +43,7 @@ private:
     return k_.at(w_.arguments.pointers[tensor.binding], memoryType(tensor.element), element);
   }
   Value scratch(Value part) {
-    return k_.at(w_.arguments.pointers[along_.scratch[0].binding], storedType(sum_.type),
+    return k_.at(w_.arguments.pointers[w_.kernel.scratch[0].binding], storedType(sum_.type),
                  k_.add(k_.mul(row_, k_.number(parts_)), part));
   }
   /// Inclusive, over `count` lanes, a power of two.

@@ -25,6 +25,10 @@ struct ProductKernel {
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
   uint16_t target = 0;         // number of the architecture
+  uint32_t parts = 1;          // of the tiles of the last round (kernels/shared_tiles.h)
+  uint32_t inRound = 0;        // blocks
+  mlir::Value shares = {};     // memory of the sums that parts leave, and of what says that they have
+  mlir::Value shareFlags = {};
 
   /// Of the tiles of a cluster together.
   uint32_t clusterRows() const { return isSideBySide ? rows : rows * cluster; }

@@ -36,7 +36,7 @@ bool KernelFunction::isWritten(uint32_t binding) const {
   for (const KernelAlongOutput &output : along.outputs)
     if (output.isStored && output.tensor.binding == binding)
       return true;
-  for (const KernelTensor &tensor : along.scratch)
+  for (const KernelTensor &tensor : scratch)
     if (tensor.binding == binding)
       return true;
   return llvm::any_of(ops, [&](const KernelOp &op) {

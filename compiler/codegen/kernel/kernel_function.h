@@ -18,7 +18,9 @@
 // Between the operations of an attention stands a linalg.softmax, the only one (dispatch/attention/build.h).
 //
 // Instead of linalg.generic it may hold one operation of iree_linalg_ext along a dimension (codegen/along), whose
-// results it returns, and behind them tensor.empty: scratch memory that its kernels share.
+// results it returns.
+//
+// Behind its results it may return tensor.empty: scratch memory that its kernels, or blocks of one, share.
 //
 // The kernel's parameters: a pointer per tensor argument, a pointer per result that is not tied to one, then the scalar
 // arguments, laid out by abi::computeParameterLayout.
@@ -116,7 +118,6 @@ struct KernelAlong {
   mlir::Operation *op = nullptr; // null: there is none
   llvm::SmallVector<KernelAlongInput> inputs;
   llvm::SmallVector<KernelAlongOutput> outputs; // in the order of the operation's results
-  llvm::SmallVector<KernelTensor> scratch;      // what several kernels leave for each other; nobody else reads it
 };
 
 /// A parameter behind the pointers.
@@ -130,8 +131,10 @@ struct KernelFunction {
   std::vector<KernelOp> ops;
   mlir::linalg::SoftmaxOp softmax; // between two of them (dispatch/attention); null: there is none
   KernelAlong along;               // where there are no ops
-  mlir::DictionaryAttr strategy;   // which strategy computes it, and how; null: one thread an element, see below
-  uint32_t threads = 256;          // of a workgroup
+  /// What kernels or blocks leave for each other, and nobody else reads; without a shape.
+  llvm::SmallVector<KernelTensor> scratch;
+  mlir::DictionaryAttr strategy; // which strategy computes it, and how; null: one thread an element, see below
+  uint32_t threads = 256;        // of a workgroup
   uint32_t elementsPerThread = 1;
   std::optional<std::array<int32_t, 3>> workgroupSize; // of the export it is a fallback of, launched in any grid
   uint32_t bindings = 0;                               // pointers: tensor arguments, then results that are not tied

@@ -26,6 +26,7 @@ public:
     if (failed(bindings) || failed(readConstants(kernel)))
       return failure();
     resultBindings_ = std::move(*bindings);
+    readScratch();
     if (kernel.along.op)
       return readAlong();
     for (KernelOp &op : kernel.ops)
@@ -62,10 +63,18 @@ private:
       return function.emitError() << "a kernel function must hold a linalg.generic, or one operation along a dimension";
     llvm::SmallDenseSet<Value> returned;
     for (Value value : function.front().getTerminator()->getOperands())
-      if (kernel.along.op ? value.getDefiningOp() != kernel.along.op && !value.getDefiningOp<tensor::EmptyOp>()
-                          : !value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second)
+      if (!value.getDefiningOp<tensor::EmptyOp>() &&
+          (kernel.along.op ? value.getDefiningOp() != kernel.along.op
+                           : !value.getDefiningOp<linalg::GenericOp>() || !returned.insert(value).second))
         return function.emitError() << "a kernel function must return results of its linalg.generic, each once";
     return success();
+  }
+
+  void readScratch() {
+    for (auto [number, value] : llvm::enumerate(kernel.function.front().getTerminator()->getOperands()))
+      if (value.getDefiningOp<tensor::EmptyOp>())
+        kernel.scratch.push_back(
+            {cast<RankedTensorType>(value.getType()).getElementType(), {}, {}, resultBindings_[number]});
   }
 
   FailureOr<KernelTensor> readArgument(BlockArgument argument, AffineMap map) {
@@ -242,10 +251,6 @@ private:
                        output.isStored ? resultBindings_[number] : 0};
       kernel.along.outputs.push_back(output);
     }
-    for (auto [number, value] : llvm::enumerate(terminator->getOperands()))
-      if (value.getDefiningOp() != op)
-        kernel.along.scratch.push_back(
-            {cast<RankedTensorType>(value.getType()).getElementType(), {}, {}, resultBindings_[number]});
     return dispatch::verifyAlongOp(op);
   }
 

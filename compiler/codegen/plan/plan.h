@@ -30,6 +30,15 @@ struct Guard {
 /// A choice of kernels whose blocks wait for each other.
 inline constexpr llvm::StringLiteral kBlocksWait = "blocks_wait";
 
+/// Memory that the kernels of a function share: one element for each `share` of the product of the sizes (rounded up),
+/// or as many as the kernels that run with such sizes use at most.
+struct Scratch {
+  mlir::Type element;
+  llvm::SmallVector<Extent> extents;
+  std::optional<int64_t> most = {};
+  int64_t share = 1;
+};
+
 struct Plan {
   llvm::StringRef strategy;
   uint32_t threads = 256;
@@ -38,6 +47,7 @@ struct Plan {
   llvm::SmallVector<Guard> guards = {};                           // all hold where it runs; none: it always does
   uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
   llvm::SmallVector<mlir::Type> tensorMaps = {};                  // that kernels for sm_90a take: !hal.tensor_map
+  llvm::SmallVector<Scratch> scratch = {}; // of the function's first plan: what all of them share
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// One of the choices.

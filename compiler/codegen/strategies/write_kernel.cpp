@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/write_kernel.h"
 
+#include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -30,7 +31,7 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
     const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&
                           choice != "lines" && choice != "run" && choice != "warpgroup_rows" &&
-                          choice != "warpgroup_columns";
+                          choice != "warpgroup_columns" && choice != kParts && choice != kClearsFlags;
     if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
       return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "
                                   << (isHalved ? "a power of two" : "a number") << " up to 1024, for example " << value;

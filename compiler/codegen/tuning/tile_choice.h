@@ -5,7 +5,8 @@
 //
 // `by` is who multiplies: "wgmma" (warpgroups, sm_90a), "mma.sync" (warps), "threads" (no tensor core), "skinny" (a
 // kernel for few rows or columns). The rest are numbers that it knows; `blocks` are those that share what they read, 1
-// where nothing is said. Which choices there are is said by the strategies (Strategy::choices).
+// where nothing is said; `parts` those of which the sums of the last round of
+// tiles are made, 1 where nothing is said. Which choices there are is said by the strategies (Strategy::choices).
 #pragma once
 
 #include "abi/target_arch.h"

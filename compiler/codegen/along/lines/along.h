@@ -9,15 +9,6 @@
 
 namespace tenon::compiler::codegen {
 
-/// Memory that the kernels of one operation share: one element for each `share` of the product of the sizes (rounded
-/// up), or as many as the kernels that run with such sizes use at most.
-struct Scratch {
-  mlir::Type element;
-  llvm::SmallVector<Extent> extents;
-  std::optional<int64_t> most = {};
-  int64_t share = 1;
-};
-
 struct AlongPlans {
   std::vector<Plan> kernels; // in the order in which they run
   llvm::SmallVector<Scratch> scratch;

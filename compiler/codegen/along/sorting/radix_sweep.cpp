@@ -34,9 +34,8 @@ constexpr unsigned kAhead = 4;
 class SweepWriter {
 public:
   explicit SweepWriter(AlongWriter &w)
-      : w_(w), k_(w.k), along_(w.kernel.along), items_(w), perThread_(unsigned(w.choice("items"))),
-        pass_(unsigned(w.choiceOrZero("pass"))), tileSize_(int64_t(perThread_) * kThreads),
-        state_(k_.b.getIntegerType(unsigned(w.choice("state")))) {}
+      : w_(w), k_(w.k), items_(w), perThread_(unsigned(w.choice("items"))), pass_(unsigned(w.choiceOrZero("pass"))),
+        tileSize_(int64_t(perThread_) * kThreads), state_(k_.b.getIntegerType(unsigned(w.choice("state")))) {}
 
   void clear();
   void count();
@@ -55,7 +54,7 @@ private:
   unsigned parts() const { return items_.hasCargo() ? 2 : 1; }
   unsigned sets() const { return std::min(items_.key.digits() - 1, 2U); }
   Value scratch(unsigned number, Type type, Value element) {
-    return k_.at(w_.arguments.pointers[along_.scratch[number].binding], storedType(type), element);
+    return k_.at(w_.arguments.pointers[w_.kernel.scratch[number].binding], storedType(type), element);
   }
   Value inSet(unsigned set, unsigned part, Value place) {
     return scratch(set * parts() + part, part == 0 ? items_.key.type() : items_.cargo.type,
@@ -93,7 +92,6 @@ private:
 
   AlongWriter &w_;
   KernelBuilder &k_;
-  const KernelAlong &along_;
   RadixItems items_;
   unsigned perThread_, pass_;
   int64_t tileSize_;

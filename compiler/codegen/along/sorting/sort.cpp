@@ -67,7 +67,7 @@ private:
   /// Scratch memory has the keys and the positions of each of two sets.
   Value scratchAt(unsigned set, unsigned which, Value place) {
     const unsigned perSet = order_.keys().size() + 1;
-    const KernelTensor &tensor = along_.scratch[set * perSet + which];
+    const KernelTensor &tensor = w_.kernel.scratch[set * perSet + which];
     return k_.at(w_.arguments.pointers[tensor.binding], tensor.element, k_.add(k_.mul(line_, lines_.length), place));
   }
   Entry fromScratch(unsigned set, Value place) {
@@ -245,7 +245,7 @@ void SortWriter::inMemory() {
   line_ = k_.block();
   Value one = k_.number(1), two = k_.number(2), thread = k_.thread(), threads = k_.number(k_.threads);
   Value bits = bitsFor(k_, lines_.length), all = shiftLeft(k_, one, bits);
-  const KernelTensor &scratch = along_.scratch[0];
+  const KernelTensor &scratch = w_.kernel.scratch[0];
   Value base = k_.mul(line_, k_.mul(lines_.length, two)); // 2^bits is less than twice the length
   auto at = [&](Value place) {
     return k_.at(w_.arguments.pointers[scratch.binding], order_.positionType(), k_.add(base, place));

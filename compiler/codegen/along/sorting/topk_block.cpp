@@ -74,7 +74,7 @@ private:
   }
 
   Value scratchAt(unsigned which, Value part, Value place) {
-    const KernelTensor &tensor = along_.scratch[which];
+    const KernelTensor &tensor = w_.kernel.scratch[which];
     Value at = k_.add(k_.mul(k_.add(k_.mul(line_.line, k_.number(parts_)), part), line_.result.length), place);
     return k_.at(w_.arguments.pointers[tensor.binding], tensor.element, at);
   }

@@ -44,12 +44,12 @@ void WarpgroupProduct::tellEmpty(Value step, Value condition) {
 
 /// Of f8: what a step comes to is added to the sums of all steps (product.h). Wide tiles take two turns, so that sums
 /// of steps need fewer registers. While one consumer adds, the other one's products run.
-WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Value first, uint32_t parts) {
+WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, const Part &part, uint32_t parts) {
   static_assert(kStepBytes <= kMostNarrowlySummed);
   const uint32_t columns = groupColumns(), atOnce = columns <= kMostColumnsAtOnce ? columns : kColumnsAtOnce;
   const Values none(parts * kGroupRows * columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
-  return k_.loop(k_.number(0), count_, k_.number(1), none, [&](Value inTile, ValueRange carried) {
-    Value step = k_.add(first, inTile);
+  return k_.loop(k_.number(0), part.count, k_.number(1), none, [&](Value inPart, ValueRange carried) {
+    Value step = k_.add(part.first, inPart);
     waitUntilFull(tile, step);
     Values sums = llvm::to_vector(carried);
     Value *sum = sums.begin();
@@ -70,29 +70,29 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, Valu
 
 /// The products of a step run on while the next one's begin; then its stage is empty.
 /// @return sums of each of the first `parts`, one behind the other
-WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, Value first, uint32_t parts) {
+WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, const Part &part, uint32_t parts) {
   if (kernel_.product.addsSteps())
-    return multiplyAndAdd(tile, first, parts);
+    return multiplyAndAdd(tile, part, parts);
   const uint32_t ofPart = kGroupRows * groupColumns() / kGroupThreads;
   Values sums(parts * ofPart, neutral(k_, kernel_.product.sum.sum));
   // Zeros that are copied to the second part's sums behind the first one's products would wait for these.
   if (parts > 1 && isa<IntegerType>(sums.front().getType()))
     for (Value &sum : sums)
       sum = k_.opaque(sum);
-  sums = k_.loop(k_.number(0), count_, k_.number(1), sums, [&](Value inTile, ValueRange carried) {
-    Value step = k_.add(first, inTile), isLater = k_.less(k_.number(0), inTile);
+  sums = k_.loop(k_.number(0), part.count, k_.number(1), sums, [&](Value inPart, ValueRange carried) {
+    Value step = k_.add(part.first, inPart), isLater = k_.less(k_.number(0), inPart);
     waitUntilFull(tile, step);
     Value keeps = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI32Type(), isLater);
     Values next;
-    for (uint32_t part = 0; part < parts; ++part)
-      llvm::append_range(next, core_.multiplyGroup(operandsOf(tile, step, part), groupColumns(), keeps,
-                                                   carried.slice(part * ofPart, ofPart)));
+    for (uint32_t number = 0; number < parts; ++number)
+      llvm::append_range(next, core_.multiplyGroup(operandsOf(tile, step, number), groupColumns(), keeps,
+                                                   carried.slice(number * ofPart, ofPart)));
     next = core_.waitForProducts(parts, next);
     tellEmpty(k_.sub(step, k_.number(1)), isLater);
     return next;
   });
   sums = core_.waitForProducts(0, sums);
-  tellEmpty(k_.sub(k_.add(first, count_), k_.number(1)), k_.less(k_.number(0), count_));
+  tellEmpty(k_.sub(k_.add(part.first, part.count), k_.number(1)), k_.less(k_.number(0), part.count));
   return sums;
 }
 
@@ -131,8 +131,7 @@ void WarpgroupProduct::consume() {
     std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
     Value isNarrow = narrow ? narrow->isAligned() : Value();
     Value map = kernel_.tensorMaps.size() > 2 ? kernel_.tensorMaps[2] : Value();
-    auto compute = [&](Tile &tile, Value first, uint32_t parts) {
-      const Values sums = multiply(tile, first, parts);
+    auto finish = [&](Tile &tile, const Values &sums, uint32_t parts) {
       if (!narrow)
         return write(tile, sums);
       const size_t ofPart = sums.size() / parts;
@@ -145,12 +144,20 @@ void WarpgroupProduct::consume() {
           },
           [&] { write(tile, sums); });
     };
-    forEachTile([&](Tile &tile, Value first) {
+    auto compute = [&](Tile &tile, const Part &part, uint32_t parts) {
+      const Values sums = multiply(tile, part, parts);
+      if (!isShared())
+        return finish(tile, sums, parts);
+      k_.branch(
+          part.item->isLeft, [&] { leaveSums(part, sums); },
+          [&] { finish(tile, withSharesOfOthers(part, sums), parts); });
+    };
+    forEachTile([&](Tile &tile, const Part &part) {
       if (!mayEndEarly())
-        return compute(tile, first, parts());
+        return compute(tile, part, parts());
       // Rows that are not there need not be multiplied.
       Value last = k_.add(tile.space.firstRow(), firstRow(parts() - 1));
-      k_.branch(tile.space.isRow(last), [&] { compute(tile, first, parts()); }, [&] { compute(tile, first, 1); });
+      k_.branch(tile.space.isRow(last), [&] { compute(tile, part, parts()); }, [&] { compute(tile, part, 1); });
     });
     if (map)
       k_.when(isNarrow, [&] { narrow->finish(); });

@@ -63,9 +63,8 @@ void WarpgroupProduct::askForBoxes(Tile &tile, Value step, Value inTile) {
 
 void WarpgroupProduct::askForBoxes() {
   k_.when(k_.equal(thread_, k_.number(0)), [&] {
-    forEachTile([&](Tile &tile, Value first) {
-      forEachStep([&](Value inTile) {
-        Value step = k_.add(first, inTile);
+    forEachTile([&](Tile &tile, const Part &part) {
+      forEachStep(part, [&](Value step, Value inTile) {
         ring_->waitUntilEmpty(step);
         askForBoxes(tile, step, inTile);
       });
@@ -79,7 +78,7 @@ void WarpgroupProduct::askForBoxes() {
 void WarpgroupProduct::computeTiles() {
   Value lane = k_.rem(thread_, k_.number(32)), turn = k_.sub(group_, k_.number(kConsumers));
   const uint32_t turns = producers_;
-  forEachTile([&](Tile &tile, Value first) {
+  forEachTile([&](Tile &tile, const Part &part) {
     ComputedTile computed = computedTile(tile);
     const uint32_t ahead = computed.stepsAhead();
     Value last = k_.sub(count_, k_.number(1));
@@ -90,7 +89,7 @@ void WarpgroupProduct::computeTiles() {
     const size_t ofStep = loaded.size() / ahead;
     auto compute = [&](Value inTile, ValueRange from) {
       Bodies::Scope scope(kernel_.bodies);
-      Value step = k_.add(first, inTile);
+      Value step = k_.add(part.first, inTile);
       ring_->waitUntilEmpty(step);
       k_.when(k_.equal(thread_, k_.number(0)), [&] { askForBoxes(tile, step, inTile); });
       Value to = inArena(stageBytes(step));
@@ -122,10 +121,10 @@ void WarpgroupProduct::copyElements(bool isFast) {
     ring_->fill(step);
   };
   Value ahead = k_.number(kCopiedAhead);
-  Value steps = forEachTile([&](Tile &tile, Value first) {
-    forEachStep([&](Value inTile) {
+  Value steps = forEachTile([&](Tile &tile, const Part &part) {
+    forEachStep(part, [&](Value step, Value inTile) {
       Bodies::Scope scope(kernel_.bodies);
-      Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+      Value to = inArena(stageBytes(step));
       ring_->waitUntilEmpty(step);
       tile.left.bring(to, inTile, isFast);
       tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, isFast);
@@ -141,13 +140,13 @@ void WarpgroupProduct::copyElements(bool isFast) {
 /// One thread asks for the right operand's boxes, all bring the left operand's rows. Copies of rows tell the barrier
 /// themselves that they are done: the producer goes on to the next step.
 void WarpgroupProduct::copyRows() {
-  forEachTile([&](Tile &tile, Value first) {
+  forEachTile([&](Tile &tile, const Part &part) {
     std::optional<OperandTile::Runs> runs;
     if (tile.left.hasRuns())
       runs = tile.left.findRuns();
-    forEachStep([&](Value inTile) {
+    forEachStep(part, [&](Value step, Value inTile) {
       Bodies::Scope scope(kernel_.bodies);
-      Value step = k_.add(first, inTile), to = inArena(stageBytes(step));
+      Value to = inArena(stageBytes(step));
       Value right = k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes()));
       ring_->waitUntilEmpty(step);
       k_.when(k_.equal(thread_, k_.number(0)), [&] {

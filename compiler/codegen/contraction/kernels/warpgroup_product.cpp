@@ -8,22 +8,32 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-Value WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, Value)> body) {
+Value WarpgroupProduct::items() {
+  return isShared() ? shared_->items() : first_.tiles();
+}
+
+Value WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, const Part &)> body) {
   Value clusters = k_.number(kernel_.cluster);
   return k_
-      .loop(k_.div(k_.block(), clusters), first_.tiles(), k_.div(k_.blocks(), clusters), k_.number(0),
+      .loop(k_.div(k_.block(), clusters), items(), k_.div(k_.blocks(), clusters), k_.number(0),
             [&](Value number, ValueRange carried) {
               Bodies::Scope scope(kernel_.bodies);
-              Tile tile(kernel_, core_, number);
-              body(tile, carried[0]);
-              return Values{k_.add(carried[0], count_)};
+              if (!isShared()) {
+                Tile tile(kernel_, core_, number);
+                body(tile, {carried[0], k_.number(0), count_, {}});
+                return Values{k_.add(carried[0], count_)};
+              }
+              const SharedTiles::Item item = shared_->item(number);
+              Tile tile(kernel_, core_, item.tile);
+              body(tile, {carried[0], item.begin, item.count, item});
+              return Values{k_.add(carried[0], item.count)};
             })
       .front();
 }
 
-void WarpgroupProduct::forEachStep(llvm::function_ref<void(Value)> body) {
-  k_.loop(k_.number(0), count_, k_.number(1), {}, [&](Value step, ValueRange) {
-    body(step);
+void WarpgroupProduct::forEachStep(const Part &part, llvm::function_ref<void(Value, Value)> body) {
+  k_.loop(k_.number(0), part.count, k_.number(1), {}, [&](Value step, ValueRange) {
+    body(k_.add(part.first, step), k_.add(part.begin, step));
     return Values();
   });
 }
@@ -34,6 +44,8 @@ void WarpgroupProduct::run() {
   const uint32_t stageBytes = stages_ * stageBytesOf(kernel_.rows, kernel_.columns);
   ring_.emplace(k_, inArena(k_.number(stageBytes + kConsumers * partBytes())), stages_);
   count_ = k_.div(k_.add(first_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  if (isShared())
+    shared_.emplace(k_, first_.tiles(), count_, kernel_.inRound, kernel_.parts);
   // The same for all threads of a warp, and the compiler shall know it.
   group_ = k_.shuffleFrom(k_.div(k_.thread(), k_.number(kGroupThreads)), k_.number(0));
   thread_ = k_.rem(k_.thread(), k_.number(kGroupThreads));
@@ -63,7 +75,7 @@ void WarpgroupProduct::run() {
   if (isOfFewBlocks())
     k_.assembly(kLaunchNext.str(), {}, "");
   // The launch may have a block for each of the smaller tiles that other targets compute.
-  k_.when(k_.less(number, first_.tiles()),
+  k_.when(k_.less(number, items()),
           [&] { k_.branch(k_.less(group_, k_.number(kConsumers)), [&] { consume(); }, [&] { produce(); }); });
   // Others bring bytes to this block's memory, and tell it what they have read.
   if (isInCluster())

@@ -4,9 +4,11 @@
 //   warpgroup_product.cpp    the block: its memory, its tiles, who does what
 //   warpgroup_producer.cpp   operands into stages: boxes, copies, rows of experts, an operand that is computed
 //   warpgroup_consumer.cpp   products of the stages, and the result
+//   warpgroup_shares.cpp     sums of parts of a tile that another block ends (shared_tiles.h)
 #pragma once
 
 #include "compiler/codegen/contraction/computed_tile.h"
+#include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
@@ -18,7 +20,7 @@ namespace tenon::compiler::codegen {
 inline constexpr uint32_t kStepBytes = 128; // of a step: a row of an operand's tile
 // Of a multiprocessor, for the operands of steps to come. More of them hide more of the second-level cache's latency.
 inline constexpr uint32_t kOperandBytes = 192 << 10;
-inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128, kConsumers = 2;
+inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
 // Columns of a result that a consumer has in shared memory at once.
 inline constexpr uint32_t kPartColumns = 64;
 // Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.
@@ -77,6 +79,13 @@ private:
     TileSpace space;
     OperandTile left, right;
   };
+  // Its steps that this block computes.
+  struct Part {
+    mlir::Value first; // of them, numbered through all tiles of this block: the number in the ring
+    mlir::Value begin; // of them, in the tile
+    mlir::Value count;
+    std::optional<SharedTiles::Item> item; // where tiles are shared
+  };
 
   /// Of both operands, or of that which is not computed.
   bool hasMaps() const { return (leftMap_ && rightMap_) || (computed_ && (leftMap_ || rightMap_)); }
@@ -89,7 +98,7 @@ private:
   /// Most multiprocessors are free: the next kernel's blocks need not wait for the end of these. Of many, those of the
   /// next would be crowded where these end first.
   bool isOfFewBlocks() {
-    mlir::Value blocks = k_.mul(first_.tiles(), k_.number(kernel_.cluster));
+    mlir::Value blocks = k_.mul(items(), k_.number(kernel_.cluster));
     return KernelBuilder::known(k_.less(blocks, k_.number(kFewBlocks + 1))).value_or(false);
   }
   /// Whether each consumer has rows of the tile; else it has columns.
@@ -119,10 +128,13 @@ private:
     return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
   }
   mlir::Value inArena(mlir::Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
-  /// body(tile, its first step): for each tile of this block. Steps are numbered through all of them.
-  /// @return how many there are
-  mlir::Value forEachTile(llvm::function_ref<void(Tile &, mlir::Value)> body);
-  void forEachStep(llvm::function_ref<void(mlir::Value)> body);
+  /// body(tile, part): for each tile of this block. @return how many steps all of them have
+  mlir::Value forEachTile(llvm::function_ref<void(Tile &, const Part &)> body);
+  /// body(number in the ring, number in the tile)
+  void forEachStep(const Part &part, llvm::function_ref<void(mlir::Value, mlir::Value)> body);
+  bool isShared() const { return kernel_.parts > 1; }
+  /// Numbers below which a block's tiles, or parts of them, have theirs.
+  mlir::Value items();
 
   void produce();
   void askForBoxes();
@@ -140,9 +152,13 @@ private:
   void tellEmpty(mlir::Value step, mlir::Value condition = {}); // null: always
   mlir::Value descriptor(const OperandTile &tile, mlir::Value address);
   TensorCore::Step operandsOf(const Tile &tile, mlir::Value step, uint32_t part);
-  Values multiply(const Tile &tile, mlir::Value first, uint32_t parts);
-  Values multiplyAndAdd(const Tile &tile, mlir::Value first, uint32_t parts);
+  Values multiply(const Tile &tile, const Part &part, uint32_t parts);
+  Values multiplyAndAdd(const Tile &tile, const Part &part, uint32_t parts);
   void write(Tile &tile, const Values &sums);
+  void leaveSums(const Part &part, const Values &sums);
+  Values withSharesOfOthers(const Part &part, const Values &sums);
+  mlir::Value shareAt(mlir::Value share, mlir::Type vector, size_t number, size_t vectors);
+  mlir::Value flagOf(mlir::Value share);
   mlir::Value resultArena();
 
   ProductKernel kernel_;
@@ -154,11 +170,12 @@ private:
   std::optional<TileMap> leftMap_, rightMap_;
   const Operand *computed_ = nullptr; // that the producer computes; null: none
   mlir::Value arena_;
-  mlir::Value group_;  // number of the warpgroup
-  mlir::Value thread_; // in it
-  mlir::Value count_;  // steps of a tile
-  mlir::Value rank_;   // of the block in its cluster
-  mlir::Value isFast_; // boxes are copied, or vectors; else elements
+  mlir::Value group_;                 // number of the warpgroup
+  mlir::Value thread_;                // in it
+  mlir::Value count_;                 // steps of a tile
+  std::optional<SharedTiles> shared_; // where tiles are
+  mlir::Value rank_;                  // of the block in its cluster
+  mlir::Value isFast_;                // boxes are copied, or vectors; else elements
   std::optional<StageRing> ring_;
 };
 

@@ -8,6 +8,7 @@
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
@@ -24,6 +25,7 @@ constexpr uint32_t kFewThreads = 128;
 struct GivenWarpgroups {
   std::optional<WarpgroupTile> tile;
   uint32_t cluster = 1;
+  int64_t parts = 1; // of the tiles of the last round
 };
 
 /// @param given nothing: what is best
@@ -98,6 +100,23 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   plan.choices[3].second = tile->columns;
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
   return plan;
+}
+
+/// Of known sizes, with the sums of the last tiles shared where that is faster.
+std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                                const Product &product, int64_t side, int64_t columns) {
+  const Plan whole = planOf(name, kernel, shape, product, side, columns);
+  const WarpgroupTile tile{whole.choice("warpgroup_rows"), whole.choice("warpgroup_columns"), 0};
+  const auto *known = llvm::find_if(warpgroupTiles(), [&](const WarpgroupTile &each) {
+    return each.rows == tile.rows && each.columns == tile.columns;
+  });
+  const std::optional<SharedSums> shared =
+      known == warpgroupTiles().end() ? std::nullopt : bestSharedSums(kernel, shape, product, *known);
+  if (!shared)
+    return {whole};
+  const GivenWarpgroups given{*shared->tile};
+  return sharingPlans(planOf(name, kernel, shape, product, side, columns, given), kernel, shape, product,
+                      shared->parts);
 }
 
 /// A kernel for each range of rows: up to so many of each but the last, which has the rest.
@@ -185,9 +204,9 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
     const bool isHigh =
         *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);
     if (isHigh && *tiles >= kManyTiles)
-      return {planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile)};
+      return sharedOrWhole(name(), kernel, shape, *product, kLargeTile, kLargeTile);
     const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
-    return {planOf(name(), kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile)};
+    return sharedOrWhole(name(), kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile);
   }
   Plan small = planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile),
        large = planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile);
@@ -201,7 +220,11 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
 
 std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupShape &shape) const {
   std::vector<Plan> all = plans(kernel, shape);
-  return all.empty() ? std::nullopt : std::optional(all.front());
+  if (all.empty())
+    return std::nullopt;
+  llvm::erase_if(all.front().choices,
+                 [](const auto &choice) { return choice.first == kParts || choice.first == kClearsFlags; });
+  return all.front();
 }
 
 std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const GroupShape &shape,
@@ -226,8 +249,14 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
       if (!hasMaps && !product->tensorCoreElement())
         continue;
       choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+      const TileChoice alone = choices.back();
+      for (int64_t parts = 2; parts <= kMostParts; ++parts)
+        if (mayShareSums(shape, *product, tile, parts)) {
+          choices.push_back(alone);
+          choices.back().numbers.emplace_back(kParts.str(), parts);
+        }
       if (hasMaps && rightIn(kPair) && hasPairs(shape, *product, tile)) {
-        choices.push_back(choices.back());
+        choices.push_back(alone);
         choices.back().numbers.emplace_back("blocks", kPair);
       }
       const std::optional<int64_t> columns = shape.sizeOf(product->columns);
@@ -254,25 +283,31 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   for (const auto &[target, choice] : given) {
     const int64_t rows = choice.number("rows"), columns = choice.number("columns");
     if (choice.by == kByWarpgroups) {
-      warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks")))};
+      warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks"))),
+                    std::max<int64_t>(1, choice.number(kParts))};
       continue;
     }
     tile = {rows, columns};
     if (multiplierOf(target, *product) == Multiplier::Warpgroup)
       warpgroups.emplace();
   }
+  const int64_t parts = warpgroups ? warpgroups->parts : 1;
   func::FuncOp function = kernel.function;
   // Hopper's blocks take tile after tile, however many of them are launched: enough for each of its multiprocessors.
   if (!tile && function->hasAttr(dispatch::kHopperOnlyAttr))
     tile = {kSmallTile, kSmallTile};
-  if (tile)
-    return {planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups)};
+  if (tile) {
+    const Plan whole = planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups);
+    return parts > 1 ? sharingPlans(whole, kernel, shape, *product, parts) : std::vector<Plan>{whole};
+  }
   std::vector<Plan> plans = this->plans(kernel, shape);
   for (Plan &plan : plans) {
     Plan with = planOf(name(), kernel, shape, *product, plan.choice("rows"), plan.choice("columns"), warpgroups);
     with.guards = plan.guards;
     plan = std::move(with);
   }
+  if (parts > 1) // of known sizes, which have one plan
+    return sharingPlans(plans.front(), kernel, shape, *product, parts);
   return plans;
 }
 
@@ -281,12 +316,16 @@ std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, co
   const std::optional<Product> product = Product::of(kernel, shape);
   const Multiplier multiplier = multiplierOf(target, *product);
   const int64_t rows = plan.choice("warpgroup_rows"), columns = plan.choice("warpgroup_columns");
+  if (plan.choice(kClearsFlags) != 0)
+    return std::nullopt;
   if (multiplier != Multiplier::Warpgroup || rows == 0)
     return TileChoice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
                       {{"rows", plan.choice("rows")}, {"columns", plan.choice("columns")}}};
   TileChoice choice{kByWarpgroups.str(), {{"rows", rows}, {"columns", columns}}};
   if (const int64_t blocks = plan.choice("warpgroup_cluster"); blocks != 1)
     choice.numbers.emplace_back("blocks", blocks);
+  if (const int64_t parts = plan.choice(kParts); parts > 1)
+    choice.numbers.emplace_back(kParts.str(), parts);
   return choice;
 }
 
@@ -298,7 +337,8 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Product> product = Product::of(kernel, shape);
   const bool isOfWarpgroups = product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
-                              isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right);
+                              isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right) &&
+                              choice(kClearsFlags) == 0;
   if (!isOfWarpgroups)
     return kernel.threads;
   return ComputedTile::operandOf(*product, shape) ? kComputingThreads : kWarpgroupThreads;
@@ -313,6 +353,10 @@ unsigned Contraction::variantFor(const abi::TargetArch &target) const {
 bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kThreads || value == kFewThreads;
+  if (choice == kParts)
+    return value >= 1 && value <= kMostParts;
+  if (choice == kClearsFlags)
+    return value == 0 || value == 1;
   if (choice == "warpgroup_cluster")
     return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
@@ -321,6 +365,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
 }
 
 void Contraction::write(Writer &writer) const {
+  if (writer.choiceOr(kClearsFlags, 0) != 0)
+    return clearShareFlags(writer);
   const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
   ProductKernel kernel{.kernel = writer.kernel,
                        .shape = writer.shape,
@@ -351,6 +397,7 @@ void Contraction::write(Writer &writer) const {
       kernel.rowPatches = patchesOfRows(writer.shape, *product, rows);
       kernel.reducedPatches = patchesOfReduced(writer.shape, *product, warpgroupDepth(product->left.value.getType()));
     }
+    shareSums(kernel, writer);
     return writeWarpgroupProduct(kernel);
   }
   auto write = [&] {

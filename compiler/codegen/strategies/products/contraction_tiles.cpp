@@ -24,8 +24,6 @@ constexpr int64_t kMostRowsAlone = 32;
 // A few more would double the time.
 constexpr int64_t kMostOfQuads = 112;
 
-// Behind the steps of each tile, until the next one's begin.
-constexpr double kMicrosecondsOfTile = 0.5;
 // For each column of weights that a tile computes, in a step: what two producers take, and what the others notice.
 constexpr double kMicrosecondsOfComputed = 0.0048, kMicrosecondsBesideComputed = 0.001;
 // Sums of wider tiles take registers that two producers have.
@@ -42,7 +40,14 @@ int64_t ceilDiv(int64_t size, int64_t perTile) {
   return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
 }
 
-/// Of a tile, 1 where the sum's length is unknown.
+/// Whether rows of the operand begin anywhere in a line of the cache.
+bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
+  const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
+  return size && *size * dispatch::elementBytes(operand.value.getType()) % kLineBytes != 0;
+}
+
+} // namespace
+
 double stepsOf(const GroupShape &shape, const Product &product) {
   const int64_t depth = warpgroupDepth(product.left.value.getType());
   SmallVector<int64_t> sizes;
@@ -55,10 +60,8 @@ double stepsOf(const GroupShape &shape, const Product &product) {
   return (patches ? double(patches.count(sizes)) : reduced) / double(depth);
 }
 
-/// Tiles of Hopper's, as tilesOf(); where its maps need patches, those cover more than the rows. `cluster` of them
-/// below each other count as one.
 std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
-                                        int64_t cluster = 1) {
+                                        int64_t cluster) {
   const std::optional<int64_t> batch = shape.sizeOf(product.batch), columns = shape.sizeOf(product.columns);
   std::optional<int64_t> rows = shape.sizeOf(product.rows);
   if (!batch || !rows || !columns)
@@ -74,13 +77,18 @@ std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &
   return *batch * ceilDiv(*rows, tile.rows * cluster) * ceilDiv(*columns, tile.columns);
 }
 
-/// Whether rows of the operand begin anywhere in a line of the cache.
-bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
-  const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
-  return size && *size * dispatch::elementBytes(operand.value.getType()) % kLineBytes != 0;
+std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
+  if (!tiles)
+    return std::nullopt;
+  double ofStep = tile.microseconds;
+  if (ComputedTile::operandOf(product, shape))
+    ofStep = std::max(ofStep + double(tile.columns) * kMicrosecondsBesideComputed,
+                      double(tile.columns) * kMicrosecondsOfComputed);
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  return double(llvm::divideCeil(uint64_t(*tiles), multiprocessors)) *
+         (stepsOf(shape, product) * ofStep + kMicrosecondsOfTile);
 }
-
-} // namespace
 
 ArrayRef<WarpgroupTile> warpgroupTiles() {
   return kWarpgroupTiles;
@@ -141,7 +149,6 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
         warpgroupTilesOf(shape, product, kNarrowOfFewRows).value_or(INT64_MAX) <= int64_t(multiprocessors);
     return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
   }
-  const double steps = stepsOf(shape, product);
   const bool isComputed = ComputedTile::operandOf(product, shape);
   const WarpgroupTile *best = nullptr;
   double least = 0;
@@ -152,12 +159,7 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
       continue;
     if (tile.rows > kLargeTile && !isComputed)
       continue;
-    const double rounds = double(llvm::divideCeil(uint64_t(*tiles), multiprocessors));
-    double ofStep = tile.microseconds;
-    if (isComputed)
-      ofStep = std::max(ofStep + double(tile.columns) * kMicrosecondsBesideComputed,
-                        double(tile.columns) * kMicrosecondsOfComputed);
-    const double taken = rounds * (steps * ofStep + kMicrosecondsOfTile);
+    const double taken = *microsecondsOf(shape, product, tile);
     if (!best || taken < least)
       best = &tile, least = taken;
   }

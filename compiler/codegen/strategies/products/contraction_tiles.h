@@ -35,6 +35,18 @@ const WarpgroupTile &warpgroupTileOfUnknownSizes();
 /// Hopper's tile of a routed product whose other tiles have so many rows.
 const WarpgroupTile &routedWarpgroupTile(const GroupShape &shape, const Product &product, int64_t side);
 
+// Behind the steps of each tile, until the next one's begin.
+inline constexpr double kMicrosecondsOfTile = 0.5;
+
+/// Steps of a tile, 1 where the sum's length is unknown.
+double stepsOf(const GroupShape &shape, const Product &product);
+/// Tiles of Hopper's, as tilesOf(); where its maps need patches, those cover more than the rows. `cluster` of them
+/// below each other count as one.
+std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
+                                        int64_t cluster = 1);
+/// What a device takes for a product in such tiles, where its sizes are known.
+std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
+
 /// The tile with which Hopper is done first. A launch has `launched` blocks; tiles that would need more of them to give
 /// every multiprocessor work are left out.
 const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched);

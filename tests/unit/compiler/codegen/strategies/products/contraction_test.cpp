@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/contraction.h"
+#include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
@@ -123,9 +124,11 @@ TEST_F(ContractionPlans, EachChoiceIsTaken) {
               const std::vector<Plan> plans = strategy.plansWith(kernel, *shape_, {{target, choice}});
               ASSERT_FALSE(plans.empty()) << what;
               for (const Plan &plan : plans) {
-                const std::optional<TileChoice> found = strategy.choiceOf(kernel, *shape_, plan, target);
-                ASSERT_TRUE(found) << what;
-                EXPECT_TRUE(*found == choice) << what << ", but " << found->text();
+                if (plan.choice(kClearsFlags) == 0) { // else it multiplies nothing
+                  const std::optional<TileChoice> found = strategy.choiceOf(kernel, *shape_, plan, target);
+                  ASSERT_TRUE(found) << what;
+                  EXPECT_TRUE(*found == choice) << what << ", but " << found->text();
+                }
                 EXPECT_TRUE(strategy.takes("threads", plan.threads)) << what;
                 for (auto [each, value] : plan.choices)
                   EXPECT_TRUE(strategy.takes(each, value)) << what << ": " << each.str() << " " << value;
