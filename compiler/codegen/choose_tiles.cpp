@@ -133,7 +133,9 @@ FailureOr<std::vector<Plan>> TileChooser::choose(const KernelFunction &kernel, c
   last_.reset();
   Operation *pinned = pinnedOperation(kernel);
   if (strategy.name() != kContraction && strategy.name() != kSkinny) {
-    if (pinned)
+    if (pinned && TileChoice::of(tilePinOf(pinned)) == TileChoice{strategy.name().str(), {}})
+      dropTilePin(pinned); // who computes it is all that there is to choose
+    else if (pinned)
       return pinned->emitError() << "'" << kTileAttr << "' has no effect here: strategy '" << strategy.name()
                                  << "' computes this kernel, and leaves nothing to choose";
     return plans;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Who decides about the tile of a contraction: its attribute (`tenon.tile`, dialect/tile_pins.h), a tuning file
 // (tuning/tuning_file.h), or the model of its strategy, in this order. A pin that no target of the program can take is
-// an error, with what they could take. An entry of a file that fits nothing is a remark: such a file is about more
-// programs than one.
+// an error, with what they could take. Where strategies compute a kernel that have no tiles to choose, a pin names one.
+// An entry of a file that fits nothing is a remark: such a file is about more programs than one.
 #pragma once
 
 #include "compiler/codegen/plan/strategy.h"

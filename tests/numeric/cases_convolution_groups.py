@@ -85,8 +85,21 @@ EACH = (
     Groups(4, (5, 12), 2048, 1, 1, (3, 3), order=("ngp", "gw")),
 )
 
+# Channels for themselves that lie last: bands of filters on tensor cores. Pieces of images and of several
+# images, rows wider than a unit, windows that leave the image altogether, channels that fill no block, windows of one row and of one column.
+BANDS = (
+    Groups(2, (13, 18), 24, 1, 1, (7, 7), before=3, order=("npg", "wg")),
+    Groups(5, (7, 7), 72, 1, 1, (5, 5), before=2, order=("npg", "wg")),
+    Groups(2, (15, 17), 40, 1, 1, (5, 5), stride=2, before=2, order=("npg", "wg")),
+    Groups(1, (19, 23), 8, 1, 1, (5, 3), dilation=3, before=4, order=("npg", "wg")),
+    Groups(2, (3, 60), 16, 1, 1, (1, 11), before=0, order=("npg", "wg")),
+    Groups(1, (33, 4), 16, 1, 1, (13, 1), stride=3, order=("npg", "wg")),
+    Groups(3, (41,), 8, 1, 1, (15,), before=9, order=("npg", "wg")),
+)
 
-def convolve(f, shape, operand, result, image, filters):
+
+def convolve(f, shape, operand, result, image, filters, by=None):
+    pin = f"attrs = {{{{tenon.tile = {{{{by = \"{by}\"}}}}}}}} " if by else ""
     rank = len(shape.image)
     if shape.before or shape.behind:
         behind = shape.before if shape.behind is None else shape.behind
@@ -104,7 +117,7 @@ def convolve(f, shape, operand, result, image, filters):
     sizes = shape.arranged(shape.result_order, p=shape.out)
     return text(f, result, sizes,
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
-                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
+                f"{{o[1]}}) outs({{2}} : {{o[2]}}) {pin}{{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
                 f"-> {{t}}", image, filters, f.fill(result, sizes, 0))
 
 
@@ -258,6 +271,20 @@ def cases(sizes):
             yield Case("convolution of each channel", operand if operand == result else f"{operand} to {result}", one(
                 [image, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b),
                 lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
+        for number, shape in enumerate(BANDS[:0 if operand == "f32" else None]):
+            if not whole and number % 2 != kind:
+                continue
+            random = generator("bands", operand, number)
+            image, filters = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                              for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.order[1])))
+            # Of what is beside a window nothing is met.
+            infinite = argument(operand, image.data.copy())
+            for i, value in enumerate((np.inf, -np.inf, np.nan)):
+                infinite.data[(0, *(size * (i + 1) // 4 for size in shape.image), 3 * i)] = value
+            for name, given in (("", image), (", an infinity", infinite)):
+                yield Case("convolution by bands" + name, f"{operand} to {result}", one(
+                    [given, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b, by="bands"),
+                    lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
         for number, shape in enumerate(SHAPES):
             if not whole and number % len(KINDS) != kind and not (kind == 0 and number < 6):
                 continue

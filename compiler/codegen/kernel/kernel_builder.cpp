@@ -249,6 +249,22 @@ Value KernelBuilder::loadWhere(Value condition, IntegerType type, Value from) {
       .getResult(0);
 }
 
+SmallVector<Value> KernelBuilder::loadWordsWhere(Value condition, Value from) {
+  constexpr unsigned words = 4;
+  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(words, b.getI32Type()));
+  const char *text = "mov.b32 $0, 0;\n\tmov.b32 $1, 0;\n\tmov.b32 $2, 0;\n\tmov.b32 $3, 0;\n\t"
+                     "@$5 ld.global.nc.v4.b32 {$0, $1, $2, $3}, [$4];";
+  Value all =
+      LLVM::InlineAsmOp::create(b, loc, type, ValueRange{from, condition}, text, "=&r,=&r,=&r,=&r,l,b",
+                                /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+          .getResult(0);
+  SmallVector<Value> loaded;
+  for (unsigned word = 0; word < words; ++word)
+    loaded.push_back(LLVM::ExtractValueOp::create(b, loc, all, word));
+  return loaded;
+}
+
 void KernelBuilder::store(Value value, Value to, uint32_t alignment) {
   LLVM::StoreOp::create(b, loc, value, to, alignment);
 }

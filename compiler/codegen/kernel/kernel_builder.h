@@ -79,6 +79,8 @@ public:
   /// An integer of 16, 32 or 64 bits of global memory that nobody writes to, aligned to its size; 0 where the condition
   /// does not hold: nothing is read then, wherever `from` points.
   mlir::Value loadWhere(mlir::Value condition, mlir::IntegerType type, mlir::Value from);
+  /// The same of 16 bytes, as four words.
+  llvm::SmallVector<mlir::Value> loadWordsWhere(mlir::Value condition, mlir::Value from);
   void store(mlir::Value value, mlir::Value to, uint32_t alignment);
 
   /// Instructions of PTX that have no operation of their own; they may touch any memory. Operands are `$0` and on, and

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/strategies.h"
+#include "compiler/codegen/strategies/bands.h"
 #include "compiler/codegen/strategies/columns.h"
 #include "compiler/codegen/strategies/elementwise.h"
 #include "compiler/codegen/strategies/products/attention.h"
@@ -22,15 +23,16 @@ ArrayRef<const Strategy *> strategies() {
   static const Grouped grouped;
   static const GroupedFiltersStrategy groupedFilters;
   static const ChannelFiltersStrategy channelFilters;
+  static const Bands bands;
   static const Contraction contraction;
   static const Transpose transpose;
   static const Elementwise elementwise;
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;
-  static const Strategy *const all[] = {&attention,      &skinny,      &grouped,   &groupedFilters,
-                                        &channelFilters, &contraction, &transpose, &elementwise,
-                                        &columns,        &rows,        &windows};
+  static const Strategy *const all[] = {&attention,      &skinny,  &grouped,     &groupedFilters,
+                                        &channelFilters, &bands,   &contraction, &transpose,
+                                        &elementwise,    &columns, &rows,        &windows};
   return all;
 }
 

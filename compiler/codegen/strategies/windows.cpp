@@ -24,7 +24,8 @@ public:
       rows_ = ImageRows::of(w.kernel, w.shape);
   }
 
-  void run();
+  /// What block `block` of the plan computes.
+  void run(Value block);
 
 private:
   using Values = SmallVector<Value>; // [results][sums][lanes]
@@ -108,12 +109,12 @@ void WindowsWriter::placeResults(Value number) {
   }
 }
 
-void WindowsWriter::run() {
+void WindowsWriter::run(Value block) {
   w_.space.vectorAxis = parallel_ == 0 ? 0 : parallel_ - 1;
   if (rows_ && !rows_->border)
     bodies_.stage(*rows_->op, rows_->image, [&](const Point &) { return rows_->at(elements_, place_, lanes_); });
   Value results = numbers();
-  Value first = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
+  Value first = k_.mul(block, k_.number(int64_t(k_.threads) * width_));
   // Neighbouring threads have neighbouring results.
   auto apart = [&] {
     Value end = k_.min(k_.add(first, k_.number(int64_t(k_.threads) * width_)), results);
@@ -372,7 +373,22 @@ bool Windows::takes(StringRef choice, int64_t value) const {
 }
 
 void Windows::write(Writer &writer) const {
-  WindowsWriter(writer).run();
+  WindowsWriter(writer).run(writer.k.block());
+}
+
+void writeWindowsIn(Writer &writer, int64_t blocks) {
+  const GridFactor grid = Windows().plan(writer.kernel, writer.shape)->grid.front();
+  int64_t all = 1; // of sizes that are known
+  for (const Extent &extent : grid.extents)
+    all *= extent.size;
+  KernelBuilder &k = writer.k;
+  WindowsWriter windows(writer);
+  k.loop(k.block(), k.number(int64_t(llvm::divideCeil(all, grid.perBlock))), k.number(blocks), {},
+         [&](Value block, ValueRange) {
+           Bodies::Scope scope(writer.bodies);
+           windows.run(block);
+           return SmallVector<Value>();
+         });
 }
 
 } // namespace tenon::compiler::codegen

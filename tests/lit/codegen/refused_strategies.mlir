@@ -8,7 +8,7 @@
 // TILE: error: strategy 'contraction' takes no 'rows' of 32, but for example 64
 // THREADS: error: strategy 'contraction' takes no 'threads' of 64, but for example 256
 // FEW: error: strategy 'skinny' takes no 'few' of 128, but for example 8
-// NAME: error: 'tenon.strategy' names no strategy; there are 'attention' 'skinny' 'grouped' 'grouped_filters' 'channel_filters' 'contraction'
+// NAME: error: 'tenon.strategy' names no strategy; there are 'attention' 'skinny' 'grouped' 'grouped_filters' 'channel_filters' 'bands' 'contraction'
 
 //--- tile.mlir
 func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>

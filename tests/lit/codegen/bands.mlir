@@ -1,0 +1,53 @@
+// A convolution of each channel for itself with a large window: products with a band of the filter. Pieces of four results are
+// two lines, whose rows of eight places are a unit each: three steps of two units for each of a warp's channels. Where tensor cores
+// take no 16 elements, and of few places or in small layers, windows slide; who wants it otherwise says so.
+// RUN: tenon-compile %s --images=ptx --target=sm_75,sm_90a -o %t.tenon --dump-kernels-to=%t.kernels --iree-hal-dump-executable-sources-to=%t.sources
+// RUN: cat %t.sources/*.mlir | FileCheck %s
+// RUN: FileCheck %s --check-prefix=PTX --input-file=%t.kernels/each_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=OLD --input-file=%t.kernels/each_dispatch_0_sm_75.ptx
+
+// CHECK: func.func @each_dispatch_0
+// CHECK-SAME: tenon.strategy = {{.*}}name = "bands"
+// CHECK: func.func @few_dispatch_0
+// CHECK-SAME: tenon.strategy = {{.*}}name = "windows"
+
+// Places outside of the image are not read.
+// PTX: @%p{{[0-9]+}} ld.global.nc.v4.b32
+// PTX: prmt.b32 {{.*}}, 0x5410;
+// PTX: bar.sync
+// PTX: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// What is not finite is summed again, by those who find it.
+// PTX: vote.sync.ballot
+// PTX: fma.rn.f32
+// OLD-NOT: mma.sync
+// OLD: fma.rn.f32
+func.func @each(%x: tensor<4x14x14x64xbf16>, %w: tensor<5x5x64xbf16>) -> tensor<4x14x14x64xf32> {
+  %zero = arith.constant 0.0 : bf16
+  %none = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 2, 2, 0] high[0, 2, 2, 0] {
+  ^bb0(%n: index, %h: index, %v: index, %c: index):
+    tensor.yield %zero : bf16
+  } : tensor<4x14x14x64xbf16> to tensor<4x18x18x64xbf16>
+  %e = tensor.empty() : tensor<4x14x14x64xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<4x14x14x64xf32>) -> tensor<4x14x14x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, y, x, c, r, s) -> (n, y + r, x + s, c)>,
+      affine_map<(n, y, x, c, r, s) -> (r, s, c)>, affine_map<(n, y, x, c, r, s) -> (n, y, x, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %w : tensor<4x18x18x64xbf16>, tensor<5x5x64xbf16>) outs(%start : tensor<4x14x14x64xf32>) attrs = {tenon.tile = {by = "bands"}} {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %g = arith.extf %a : bf16 to f32
+    %h = arith.extf %b : bf16 to f32
+    %m = arith.mulf %g, %h : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<4x14x14x64xf32>
+  return %r : tensor<4x14x14x64xf32>
+}
+
+func.func @few(%x: tensor<4x16x16x64xbf16>, %w: tensor<3x3x64xbf16>) -> tensor<4x14x14x64xf32> {
+  %none = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x14x14x64xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<4x14x14x64xf32>) -> tensor<4x14x14x64xf32>
+  %r = linalg.depthwise_conv_2d_nhwc_hwc ins(%x, %w : tensor<4x16x16x64xbf16>, tensor<3x3x64xbf16>) outs(%start : tensor<4x14x14x64xf32>) -> tensor<4x14x14x64xf32>
+  return %r : tensor<4x14x14x64xf32>
+}
