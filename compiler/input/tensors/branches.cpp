@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Control flow inside of a body. Of a condition both sides are computed, and a select takes one. What must not happen
-// on the side that is not taken does not: it divides by one, and reads the first element. A loop whose bounds are known
-// is written out.
+// Control flow inside of a body. A switch is conditions. Of a condition both sides are computed, and a select takes
+// one. What must not happen on the side that is not taken does not: it divides by one, and reads the first element. A
+// loop whose bounds are known is written out.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/patterns.h"
 
@@ -104,6 +104,45 @@ struct SelectOfIf : OpRewritePattern<scf::IfOp> {
   }
 };
 
+/// A switch is a condition for each of its cases, one in the other.
+struct IfsOfSwitch : OpRewritePattern<scf::IndexSwitchOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::IndexSwitchOp op, PatternRewriter &rewriter) const override {
+    if (!isInsideOfBody(op) || op.getNumResults() == 0 || op.getCases().empty())
+      return failure();
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> results;
+    for (auto [value, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
+      Value number = arith::ConstantIndexOp::create(rewriter, op.getLoc(), value);
+      Value isIt = arith::CmpIOp::create(rewriter, op.getLoc(), arith::CmpIPredicate::eq, op.getArg(), number);
+      auto condition = scf::IfOp::create(rewriter, op.getLoc(), op.getResultTypes(), isIt, /*withElseRegion=*/true);
+      rewriter.inlineBlockBefore(&region.front(), condition.thenBlock(), condition.thenBlock()->end());
+      if (results.empty())
+        results.append(condition.result_begin(), condition.result_end());
+      else
+        scf::YieldOp::create(rewriter, op.getLoc(), condition.getResults());
+      rewriter.setInsertionPointToEnd(condition.elseBlock());
+    }
+    Block *last = rewriter.getInsertionBlock();
+    rewriter.inlineBlockBefore(&op.getDefaultRegion().front(), last, last->end());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct OpenRegion : OpRewritePattern<scf::ExecuteRegionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::ExecuteRegionOp op, PatternRewriter &rewriter) const override {
+    if (!isInsideOfBody(op) || !op.getRegion().hasOneBlock())
+      return failure();
+    Operation *yield = op.getRegion().front().getTerminator();
+    rewriter.inlineBlockBefore(&op.getRegion().front(), op);
+    rewriter.replaceOp(op, yield->getOperands());
+    rewriter.eraseOp(yield);
+    return success();
+  }
+};
+
 } // namespace
 
 bool isInsideOfBody(Operation *op) {
@@ -114,7 +153,7 @@ bool isInsideOfBody(Operation *op) {
 }
 
 void addBranchPatterns(RewritePatternSet &patterns) {
-  patterns.add<SelectOfIf, WriteOutFor>(patterns.getContext());
+  patterns.add<IfsOfSwitch, OpenRegion, SelectOfIf, WriteOutFor>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

@@ -1,4 +1,4 @@
-// scf.if inside of a body is a select; what the side that is not taken must not do, it does not.
+// scf.if and scf.index_switch inside of a body are selects; what the side that is not taken must not do, it does not.
 // RUN: tenon-opt %s --tenon-lower-tensors | FileCheck %s
 #id = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: @divide(
@@ -65,4 +65,36 @@ func.func @powers(%a: tensor<40xf32>, %e: tensor<40xf32>) -> tensor<40xf32> {
       linalg.yield %1 : f32
   }
   return %0 : tensor<40xf32>
+}
+
+// A switch is conditions, one in the other, and a region of one block what it holds.
+// CHECK-LABEL: func.func @chosen
+// CHECK-NOT: scf.
+// CHECK: arith.select
+// CHECK: arith.select
+// CHECK-NOT: scf.
+func.func @chosen(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.map ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) (%a: f32, %o: f32) {
+    %i = linalg.index 0 : index
+    %c3 = arith.constant 3 : index
+    %m = arith.remui %i, %c3 : index
+    %r = scf.index_switch %m -> f32
+    case 0 {
+      %n = arith.negf %a : f32
+      scf.yield %n : f32
+    }
+    case 2 {
+      %s = scf.execute_region -> f32 {
+        %p = arith.mulf %a, %a : f32
+        scf.yield %p : f32
+      }
+      scf.yield %s : f32
+    }
+    default {
+      scf.yield %a : f32
+    }
+    linalg.yield %r : f32
+  }
+  return %0 : tensor<8xf32>
 }
