@@ -296,8 +296,12 @@ SmallVector<Value> KernelEmitter::emitBody(const LoopIndices &indices, ValueRang
       const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
       values.map(extract.getResult(),
                  loadGathered(k, *arguments_, tensor, indices, /*width=*/1, /*isStreamed=*/false)[0]);
-    } else {
+    } else if (inner.getNumResults() != 0) {
       copyScalarOp(b_, inner, values);
+      if (inner.getNumRegions() != 0) {
+        KernelBuilder k(b_, loc_, function_, kernel_.threads);
+        loadInLoop(k, kernel_, *arguments_, values.lookup(inner.getResult(0)).getDefiningOp());
+      }
     }
   }
   SmallVector<Value> results;

@@ -35,7 +35,7 @@ bool isReadLater(Operation *op) {
 bool hasWork(func::FuncOp function) {
   return function
       .walk([](Operation *op) {
-        if (isa<scf::ExecuteRegionOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp>(op))
+        if (isa<scf::ExecuteRegionOp, scf::ForOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp>(op))
           return isInsideOfBody(op) ? WalkResult::interrupt() : WalkResult::advance();
         const bool isWork =
             isa<tensor::TensorDialect>(op->getDialect())

@@ -142,17 +142,31 @@ KernelArguments mapArguments(const KernelFunction &kernel, const abi::ParameterL
   return Mapper(kernel, parameters, function, b).run();
 }
 
+static bool isLibraryCall(Operation &op) {
+  return isa<math::MathDialect>(op.getDialect()) || isa<arith::RemFOp>(op);
+}
+
 void copyScalarOp(OpBuilder &b, Operation &inner, IRMapping &values) {
+  auto expand = [](OpBuilder &at, affine::AffineApplyOp apply, ValueRange operands) {
+    return affine::expandAffineMap(at, apply.getLoc(), apply.getAffineMap(), operands)->front();
+  };
   if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) {
     SmallVector<Value> operands;
     for (Value operand : apply.getMapOperands())
       operands.push_back(values.lookup(operand));
-    values.map(apply.getResult(), affine::expandAffineMap(b, inner.getLoc(), apply.getAffineMap(), operands)->front());
+    values.map(apply.getResult(), expand(b, apply, operands));
     return;
   }
   Operation *copy = b.clone(inner, values);
-  if (isa<math::MathDialect>(inner.getDialect()) || isa<arith::RemFOp>(inner))
-    copy->setLoc(NameLoc::get(b.getStringAttr(inner.getName().getStringRef()), inner.getLoc()));
+  copy->walk([&](Operation *op) { // itself, and of a loop what is inside
+    if (isLibraryCall(*op))
+      op->setLoc(NameLoc::get(b.getStringAttr(op->getName().getStringRef()), op->getLoc()));
+    if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+      OpBuilder at(op);
+      apply.replaceAllUsesWith(expand(at, apply, apply.getMapOperands()));
+      apply.erase();
+    }
+  });
 }
 
 } // namespace tenon::compiler::codegen

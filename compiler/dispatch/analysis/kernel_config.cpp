@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -43,7 +44,26 @@ bool isWidening(Operation &op) {
   return small && input::isWidenedInKernels(small);
 }
 
+LogicalResult verifyBodyOp(Operation &op);
+
+/// A loop, which stays one, carries numbers.
+LogicalResult verifyLoop(scf::WhileOp loop) {
+  for (Region &region : loop->getRegions()) {
+    for (Type type : region.getArgumentTypes())
+      if (!type.isIndex() && failed(verifyType(loop, type, "a value")))
+        return failure();
+    for (Operation &inner : region.front())
+      if (failed(verifyBodyOp(inner)))
+        return failure();
+  }
+  return success();
+}
+
 LogicalResult verifyBodyOp(Operation &op) {
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return verifyLoop(loop);
+  if (isa<scf::ConditionOp, scf::YieldOp>(op))
+    return success(); // of a loop: its operands are those of the others
   if (isa<linalg::YieldOp, linalg::IndexOp, affine::AffineApplyOp, linalg_ext::YieldOp>(op))
     return success();
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
@@ -90,14 +110,15 @@ LogicalResult verifyMaps(linalg::GenericOp op) {
 
 // A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
 constexpr uint32_t kMaxWorkPerThread = 256;
-constexpr uint32_t kLibraryCallWork = 16;
+constexpr uint32_t kLibraryCallWork = 16, kLoopWork = 64;
 
 /// Rough number of instructions for one element.
 uint32_t bodyWork(linalg::GenericOp op) {
   uint32_t work = 0;
   for (Operation &inner : op.getBody()->without_terminator())
-    work +=
-        isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork : 1;
+    work += inner.getNumRegions() != 0                                                               ? kLoopWork
+            : isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork
+                                                                                                     : 1;
   return work;
 }
 

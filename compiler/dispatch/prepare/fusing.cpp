@@ -27,7 +27,7 @@ namespace {
 bool isCheap(linalg::GenericOp producer) {
   size_t work = 0;
   for (Operation &op : producer.getBody()->without_terminator()) {
-    if (isa<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(op))
+    if (op.getNumRegions() != 0 || isa<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(op))
       return false;
     ++work;
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Control flow inside of a body. A switch is conditions. Of a condition both sides are computed, and a select takes
-// one. What must not happen on the side that is not taken does not: it divides by one, and reads the first element. A
-// loop whose bounds are known is written out.
+// one. What must not happen on the side that is not taken does not: it divides by one, reads the first element, and
+// ends its loops. A loop whose bounds are known is written out; any other one is an scf.while, which the kernel has,
+// and what it uses of the body it carries: so it stands among the others as an operation whose operands say what it
+// depends on.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/patterns.h"
 
@@ -12,17 +14,34 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::input {
 namespace {
 
+bool isSimple(Block &block);
+
+bool hasTensors(TypeRange types) {
+  return llvm::any_of(types, [](Type type) { return isa<ShapedType>(type); });
+}
+
+bool isSimpleLoop(scf::WhileOp loop) {
+  return isSimple(*loop.getBeforeBody()) && isSimple(*loop.getAfterBody());
+}
+
+/// No control flow but loops that stay.
 bool isSimple(Block &block) {
   return llvm::all_of(block.without_terminator(), [](Operation &op) {
-    return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
-           llvm::none_of(op.getResultTypes(), [](Type type) { return isa<ShapedType>(type); });
+    auto loop = dyn_cast<scf::WhileOp>(op);
+    return (loop ? isSimpleLoop(loop) : op.getNumRegions() == 0) && isMemoryEffectFree(&op) &&
+           !hasTensors(op.getResultTypes());
   });
+}
+
+bool hasLoops(Block &block) {
+  return !block.getOps<scf::WhileOp>().empty();
 }
 
 /// Operand `number` of the operation, where the side is taken; else `other`.
@@ -34,6 +53,23 @@ void guard(PatternRewriter &rewriter, Operation &op, unsigned number, Value isTa
   rewriter.modifyOpInPlace(&op, [&] { op.setOperand(number, guarded); });
 }
 
+/// An operation of a side, and what is inside of it, does what it must not only where the side is taken.
+void guardAll(PatternRewriter &rewriter, Operation &moved, Value isTaken) {
+  moved.walk([&](Operation *op) {
+    if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+            arith::FloorDivSIOp>(op))
+      guard(rewriter, *op, 1, isTaken, 1);
+    if (isa<tensor::ExtractOp>(op))
+      for (unsigned index = 1; index < op->getNumOperands(); ++index)
+        guard(rewriter, *op, index, isTaken, 0);
+    if (auto condition = dyn_cast<scf::ConditionOp>(op)) {
+      rewriter.setInsertionPoint(op);
+      Value goesOn = arith::AndIOp::create(rewriter, op->getLoc(), condition.getCondition(), isTaken);
+      rewriter.modifyOpInPlace(op, [&] { condition.getConditionMutable().assign(goesOn); });
+    }
+  });
+}
+
 // Operations that a loop may become.
 constexpr int64_t kMostWrittenOut = 4096;
 
@@ -42,7 +78,8 @@ struct WriteOutFor : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const override {
     APInt first, last, step;
-    if (!isInsideOfBody(op) || !isSimple(*op.getBody()) || !matchPattern(op.getLowerBound(), m_ConstantInt(&first)) ||
+    if (!isInsideOfBody(op) || !isSimple(*op.getBody()) || hasLoops(*op.getBody()) ||
+        !matchPattern(op.getLowerBound(), m_ConstantInt(&first)) ||
         !matchPattern(op.getUpperBound(), m_ConstantInt(&last)) || !matchPattern(op.getStep(), m_ConstantInt(&step)) ||
         !step.isStrictlyPositive() || first.getBitWidth() > 64)
       return failure();
@@ -71,6 +108,84 @@ struct WriteOutFor : OpRewritePattern<scf::ForOp> {
   }
 };
 
+/// What is not written out. What is inside of it first.
+struct WhileOfFor : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const override {
+    if (!isInsideOfBody(op) || !isSimple(*op.getBody()) || hasTensors(op.getResultTypes()))
+      return failure();
+    SmallVector<Value> starts = {op.getLowerBound()};
+    llvm::append_range(starts, op.getInitArgs());
+    auto begin = [&](OpBuilder &b, Location where, ValueRange carried) {
+      const auto less = op.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
+      Value goesOn = arith::CmpIOp::create(b, where, less, carried.front(), op.getUpperBound());
+      scf::ConditionOp::create(b, where, goesOn, carried);
+    };
+    auto turn = [&](OpBuilder &b, Location where, ValueRange carried) {
+      IRMapping values;
+      values.map(op.getInductionVar(), carried.front());
+      values.map(op.getRegionIterArgs(), carried.drop_front());
+      for (Operation &inner : op.getBody()->without_terminator())
+        b.clone(inner, values);
+      SmallVector<Value> next = {arith::AddIOp::create(b, where, carried.front(), op.getStep())};
+      for (Value yielded : op.getBody()->getTerminator()->getOperands())
+        next.push_back(values.lookupOrDefault(yielded));
+      scf::YieldOp::create(b, where, next);
+    };
+    auto loop = scf::WhileOp::create(rewriter, op.getLoc(), ValueRange(starts).getTypes(), starts, begin, turn);
+    rewriter.replaceOp(op, loop.getResults().drop_front());
+    return success();
+  }
+};
+
+/// Whether a body computes it, or has it as an argument.
+bool isOfBody(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return isInsideOfBody(op);
+  Operation *parent = cast<BlockArgument>(value).getOwner()->getParentOp();
+  return isa<linalg::LinalgOp>(parent) || isInsideOfBody(parent);
+}
+
+/// Values of the body that a loop uses, it carries; places and constants among them stand outside or inside.
+struct CarryUsed : OpRewritePattern<scf::WhileOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::WhileOp op, PatternRewriter &rewriter) const override {
+    if (!isInsideOfBody(op) || !isSimpleLoop(op) || hasTensors(op.getResultTypes()) ||
+        hasTensors(ValueRange(op.getInits()).getTypes()))
+      return failure();
+    SmallVector<linalg::IndexOp> places;
+    op->walk([&](linalg::IndexOp place) { places.push_back(place); });
+    for (linalg::IndexOp place : places)
+      rewriter.moveOpBefore(place, op);
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    SmallVector<Value> carried = llvm::filter_to_vector(used, isOfBody);
+    if (carried.empty())
+      return success(!places.empty());
+    SmallVector<Value> starts = llvm::to_vector(op.getInits());
+    llvm::append_range(starts, carried);
+    SmallVector<Type> types = llvm::to_vector(op.getResultTypes());
+    llvm::append_range(types, ValueRange(carried).getTypes());
+    rewriter.setInsertionPoint(op);
+    auto loop = scf::WhileOp::create(rewriter, op.getLoc(), types, starts);
+    for (unsigned part = 0; part < 2; ++part) {
+      Region &region = loop->getRegion(part);
+      rewriter.inlineRegionBefore(op->getRegion(part), region, region.end());
+      Block &block = region.front();
+      SmallVector<Value> inside;
+      for (Value value : carried) {
+        inside.push_back(block.addArgument(value.getType(), op.getLoc()));
+        rewriter.replaceUsesWithIf(
+            value, inside.back(), [&](OpOperand &use) { return region.isAncestor(use.getOwner()->getParentRegion()); });
+      }
+      Operation *end = block.getTerminator();
+      rewriter.modifyOpInPlace(end, [&] { end->insertOperands(end->getNumOperands(), inside); });
+    }
+    rewriter.replaceOp(op, loop.getResults().take_front(op.getNumResults()));
+    return success();
+  }
+};
+
 /// Nested conditions first: their sides have no regions then.
 struct SelectOfIf : OpRewritePattern<scf::IfOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -86,12 +201,7 @@ struct SelectOfIf : OpRewritePattern<scf::IfOp> {
          {std::tuple(0, op.thenBlock(), Value(op.getCondition())), std::tuple(1, op.elseBlock(), isElse)}) {
       for (Operation &inner : llvm::make_early_inc_range(block->without_terminator())) {
         rewriter.moveOpBefore(&inner, op);
-        if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-                arith::FloorDivSIOp>(inner))
-          guard(rewriter, inner, 1, isTaken, 1);
-        if (isa<tensor::ExtractOp>(inner))
-          for (unsigned index = 1; index < inner.getNumOperands(); ++index)
-            guard(rewriter, inner, index, isTaken, 0);
+        guardAll(rewriter, inner, isTaken);
       }
       sides[number] = llvm::to_vector(block->getTerminator()->getOperands());
     }
@@ -153,7 +263,8 @@ bool isInsideOfBody(Operation *op) {
 }
 
 void addBranchPatterns(RewritePatternSet &patterns) {
-  patterns.add<IfsOfSwitch, OpenRegion, SelectOfIf, WriteOutFor>(patterns.getContext());
+  patterns.add<CarryUsed, IfsOfSwitch, OpenRegion, SelectOfIf, WhileOfFor>(patterns.getContext());
+  patterns.add<WriteOutFor>(patterns.getContext(), /*benefit=*/2);
 }
 
 } // namespace tenon::compiler::input

@@ -25,7 +25,7 @@ void addPackPatterns(mlir::RewritePatternSet &patterns);
 void addAlongPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.map_load and map_store.
 void addMapPatterns(mlir::RewritePatternSet &patterns);
-/// scf.if, index_switch, execute_region and scf.for in bodies.
+/// scf.if, index_switch, execute_region, for and while in bodies.
 void addBranchPatterns(mlir::RewritePatternSet &patterns);
 /// Whether the operation is in the body of one of linalg or iree_linalg_ext.
 bool isInsideOfBody(mlir::Operation *op);

@@ -1,4 +1,5 @@
-// scf.if and scf.index_switch inside of a body are selects; what the side that is not taken must not do, it does not.
+// Inside of a body, scf.if and scf.index_switch are selects; what the side that is not taken must not do, it does not.
+// Loops are written out, or stay where only the kernel knows how long they are.
 // RUN: tenon-opt %s --tenon-lower-tensors | FileCheck %s
 #id = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: @divide(
@@ -93,6 +94,63 @@ func.func @chosen(%x: tensor<8xf32>) -> tensor<8xf32> {
     }
     default {
       scf.yield %a : f32
+    }
+    linalg.yield %r : f32
+  }
+  return %0 : tensor<8xf32>
+}
+
+// A loop that only the kernel can count stays one. What it uses of the body it carries: here %x. %s is everyone's.
+// CHECK-LABEL: func.func @counted
+// CHECK-SAME: %[[S:[a-z0-9]+]]: f32)
+// CHECK: linalg.map
+// CHECK: (%[[X:.*]]: f32, %[[N:.*]]: i32, %{{.*}}: f32)
+// CHECK: scf.while (%[[I:.*]] = %{{.*}}, %[[SUM:.*]] = %[[X]], %[[LAST:.*]] = %[[N]], %{{.*}} = %[[X]])
+// CHECK: arith.cmpi slt, %[[I]], %[[LAST]]
+// CHECK: scf.condition
+// CHECK: ^bb0(%{{.*}}: i32, %[[OLD:.*]]: f32, %{{.*}}: i32, %[[EACH:.*]]: f32):
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %[[EACH]], %[[S]]
+// CHECK: arith.addf %[[OLD]], %[[PRODUCT]]
+// CHECK: scf.yield
+func.func @counted(%a: tensor<8xf32>, %n: tensor<8xi32>, %s: f32) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %0 = linalg.map ins(%a, %n : tensor<8xf32>, tensor<8xi32>) outs(%e : tensor<8xf32>) (%x: f32, %last: i32, %o: f32) {
+    %r = scf.for %i = %zero to %last step %one iter_args(%sum = %x) -> f32 : i32 {
+      %p = arith.mulf %x, %s : f32
+      %t = arith.addf %sum, %p : f32
+      scf.yield %t : f32
+    }
+    linalg.yield %r : f32
+  }
+  return %0 : tensor<8xf32>
+}
+
+// On the side that is not taken, a loop ends before its first turn.
+// CHECK-LABEL: func.func @guarded
+// CHECK-NOT: scf.if
+// CHECK: scf.while
+// CHECK: %[[LARGE:.*]] = arith.cmpf ogt
+// CHECK: %[[ON:.*]] = arith.andi %[[LARGE]], %{{.*}} : i1
+// CHECK: scf.condition(%[[ON]])
+// CHECK: arith.select
+func.func @guarded(%a: tensor<8xf32>, %n: tensor<8xi1>, %limit: f32) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.map ins(%a, %n : tensor<8xf32>, tensor<8xi1>) outs(%e : tensor<8xf32>) (%x: f32, %wanted: i1, %o: f32) {
+    %r = scf.if %wanted -> f32 {
+      %halved = scf.while (%v = %x) : (f32) -> f32 {
+        %large = arith.cmpf ogt, %v, %limit : f32
+        scf.condition(%large) %v : f32
+      } do {
+      ^bb0(%v: f32):
+        %half = arith.constant 5.000000e-01 : f32
+        %w = arith.mulf %v, %half : f32
+        scf.yield %w : f32
+      }
+      scf.yield %halved : f32
+    } else {
+      scf.yield %x : f32
     }
     linalg.yield %r : f32
   }

@@ -43,12 +43,12 @@ Lanes BodyValues::value(Value value) {
 }
 
 void BodyValues::compute(Operation &inner) {
-  if (inner.getNumResults() == 1) {
+  if (inner.getNumResults() == 1 && inner.getNumRegions() == 0) {
     Lanes lanes = computeLanes(inner);
     known_[inner.getResult(0)] = std::move(lanes);
     return;
   }
-  // Several results: a product in two halves.
+  // Several results: a product in two halves, or a loop, which may use what the whole kernel has.
   SmallVector<Lanes> results(inner.getNumResults());
   SmallVector<Lanes> operands;
   for (Value operand : inner.getOperands())
@@ -59,6 +59,8 @@ void BodyValues::compute(Operation &inner) {
     for (auto [operand, lanes] : llvm::zip_equal(inner.getOperands(), operands))
       mapping.map(operand, lanes[lane]);
     copyScalarOp(k_.b, inner, mapping);
+    if (inner.getNumRegions() != 0)
+      loadInLoop(k_, kernel_, arguments_, mapping.lookup(inner.getResult(0)).getDefiningOp());
     for (auto [result, lanes] : llvm::zip_equal(inner.getResults(), results))
       lanes.values.push_back(mapping.lookup(result));
   }

@@ -241,4 +241,19 @@ Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const Ker
           Order::Any};
 }
 
+void loadInLoop(KernelBuilder &k, const KernelFunction &kernel, const KernelArguments &arguments, Operation *loop) {
+  SmallVector<tensor::ExtractOp> reads;
+  loop->walk([&](tensor::ExtractOp read) { reads.push_back(read); });
+  for (tensor::ExtractOp read : reads) {
+    OpBuilder::InsertionGuard guard(k.b);
+    k.b.setInsertionPoint(read);
+    SmallVector<Lanes> indices;
+    for (Value place : read.getIndices())
+      indices.push_back(Lanes::same(arith::IndexCastOp::create(k.b, k.loc, k.b.getI64Type(), place)));
+    const KernelTensor &tensor = kernel.gathered.find(read.getTensor())->second;
+    read.replaceAllUsesWith(loadGathered(k, arguments, tensor, indices, /*width=*/1, /*isStreamed=*/false)[0]);
+    read.erase();
+  }
+}
+
 } // namespace tenon::compiler::codegen

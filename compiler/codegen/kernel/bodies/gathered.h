@@ -40,4 +40,8 @@ void storeAligned(KernelBuilder &k, const KernelArguments &arguments, const Kern
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                    llvm::ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned = false);
 
+/// What a loop of a body reads by itself, in a copy of it that is in the kernel: each tensor.extract becomes a load.
+void loadInLoop(KernelBuilder &k, const KernelFunction &kernel, const KernelArguments &arguments,
+                mlir::Operation *loop);
+
 } // namespace tenon::compiler::codegen
