@@ -84,6 +84,10 @@ private:
     if (store.getValue().getType() != found->second.op.getType())
       return store.emitOpError() << "stores " << store.getValue().getType() << ", '@" << store.getGlobal()
                                  << "' has type " << found->second.op.getType();
+    if (!initializer && !found->second.op.getIsMutable())
+      return store.emitOpError() << "sets '@" << store.getGlobal()
+                                 << "', which is not mutable: set it in util.initializer, or write 'mutable @"
+                                 << store.getGlobal() << "' where it is declared";
     // What an initializer does in a branch or a loop is done when the program begins, not when it is compiled.
     if (!initializer || !initializer->getRegion(0).hasOneBlock() || store->getParentOp() != initializer)
       found->second.isVariable = true;

@@ -29,6 +29,15 @@ util.func public @f(%x: i32) -> i64 {
 
 // -----
 
+util.global private @fixed = 0 : i32
+util.func public @f(%x: i32) {
+  // expected-error @+1 {{sets '@fixed', which is not mutable: set it in util.initializer, or write 'mutable @fixed' where it is declared}}
+  util.global.store %x, @fixed : i32
+  util.return
+}
+
+// -----
+
 // expected-error @+1 {{global '@none' has no value: write = dense<..>, or set it in util.initializer}}
 util.global private @none : tensor<4xf32>
 
