@@ -80,9 +80,9 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "which is faster, and the longer the sum the less exact");
   options.text(
       "sum-order", "fixed|any", &flags.sumOrder,
-      "fixed: the same bits from run to run (default); any: gradients of attention by queries are added up in "
-      "whatever\n"
-      "order blocks come to it, in one kernel with the others, where sm_90a is the only target; elsewhere as 'fixed'");
+      "fixed: the same bits from run to run (default); any: all gradients of attention are one kernel, mostly\n"
+      "faster, whose blocks add to that by queries in the order they come, where sm_90a is the only target; else as "
+      "'fixed'");
   options.text("tuning", "FILE", &flags.tuning,
                "compute contractions as FILE says, which tenon-tune writes (default: as a model predicts)");
   options.flag("fast-math", &flags.fastMath,

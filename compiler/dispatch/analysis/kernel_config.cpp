@@ -112,13 +112,18 @@ LogicalResult verifyMaps(linalg::GenericOp op) {
 constexpr uint32_t kMaxWorkPerThread = 256;
 constexpr uint32_t kLibraryCallWork = 16, kLoopWork = 64;
 
+uint32_t workOf(Operation &op) {
+  if (op.getNumRegions() != 0)
+    return kLoopWork;
+  const bool isLong = isa<math::MathDialect>(op.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(op);
+  return isLong ? kLibraryCallWork : 1;
+}
+
 /// Rough number of instructions for one element.
 uint32_t bodyWork(linalg::GenericOp op) {
   uint32_t work = 0;
   for (Operation &inner : op.getBody()->without_terminator())
-    work += inner.getNumRegions() != 0                                                               ? kLoopWork
-            : isa<math::MathDialect>(inner.getDialect()) || isa<arith::DivFOp, arith::RemFOp>(inner) ? kLibraryCallWork
-                                                                                                     : 1;
+    work += workOf(inner);
   return work;
 }
 
