@@ -10,14 +10,16 @@ status 1 where a result is wrong, a kernel faults, the compiler crashes, or what
 
     --compile-to=FOLDER  only compile; and then, where there is neither compiler nor build folder:
     --programs=FOLDER    run what was compiled there (--library: folder of libtenon_runtime.so)
+    --seconds=N          begin no program after so long. They are taken in an order that --seed makes, so that runs that
+                         are too short for all of them see different ones; how many were not begun is printed.
 """
 import argparse
 import concurrent.futures
 import csv
-import itertools
 import json
 import multiprocessing
 import os
+import random
 import re
 import sys
 import tempfile
@@ -244,7 +246,9 @@ def compiled(number):
 
 
 def judged(number):
-    """(row, problems, refused) of each group of a batch."""
+    """(row, problems, refused) of each group of a batch; None: there was no time to begin it."""
+    if time.monotonic() > STATE["deadline"]:
+        return None
     batch = compiled(number)
     try:
         return [(group.row(), group.problems, group.refused) for group in batch.judge()]
@@ -285,18 +289,24 @@ def main():
     parser.add_argument("--compile-to", default="")
     parser.add_argument("--programs", default="")
     parser.add_argument("--library", default="", help="folder of libtenon_runtime.so (default: the build folder)")
+    parser.add_argument("--seconds", type=float, default=0, help="begin no program after so long (default: all of them)")
+    parser.add_argument("--seed", type=int, default=0, help="of their order, with --seconds")
     arguments = parser.parse_args()
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     begin = time.monotonic()
-    found = suite_cases.batches(suite_cases.groups(arguments.grid, arguments.filter))
-    numbers = range(len(found))
+    # Small programs end soon after the time is over.
+    found = suite_cases.batches(suite_cases.groups(arguments.grid, arguments.filter), *([30] if arguments.seconds else []))
+    numbers = list(range(len(found)))
     if not numbers:
         raise SystemExit("no case has such a name")
-    rows, refused, problems = [], Counter(), []
+    if arguments.seconds:
+        random.Random(arguments.seed).shuffle(numbers)
+    rows, refused, problems, left = [], Counter(), [], 0
     with tempfile.TemporaryDirectory(prefix="tenon_suite_") as temporary:
         options = {**fuzz.options_of(arguments.build, arguments.device, arguments.flags, arguments.library), "temporary": temporary,
                    "batches": found, "programs": arguments.programs,
+                   "deadline": begin + arguments.seconds if arguments.seconds else float("inf"),
                    "torch": not arguments.no_torch and not arguments.compile_to}
         with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("fork"), start, (options,)) as pool:
             if arguments.compile_to:
@@ -309,12 +319,22 @@ def main():
                         crashes += len(crashed)
                 print(f"{arguments.compile_to}: {len(numbers)} programs, {crashes} crashes, {os.path.getsize(arguments.compile_to) >> 20} MiB")
                 return 1 if crashes else 0
-            for row, wrong, no in itertools.chain.from_iterable(pool.map(judged, numbers)):
-                rows.append(row)
-                refused.update(no)
-                problems += wrong
-                for problem in wrong[:3]:
-                    print(f"wrong: {problem[:400]}", flush=True)
+            # As they end, so that one that takes long hides no other's problem.
+            for future in concurrent.futures.as_completed([pool.submit(judged, number) for number in numbers]):
+                groups = future.result()
+                left += groups is None
+                for row, wrong, no in groups or ():
+                    rows.append(row)
+                    refused.update(no)
+                    problems += wrong
+                    for problem in wrong[:3]:
+                        print(f"wrong: {problem[:400]}", flush=True)
+    order = {(group.operation, group.kind): group.number for batch in found for group in batch}
+    rows.sort(key=lambda row: order[row["operation"], row["type"]])
+    if left:
+        print(f"skipped: {left} of {len(numbers)} programs were not begun within {arguments.seconds:g} s")
+    if not rows:
+        return 1
     if arguments.csv:
         with open(arguments.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]))
