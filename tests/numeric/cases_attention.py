@@ -291,13 +291,14 @@ def drawn(random, layout, operand, size, inputs):
     return [elements.rounded(operand, x) for x in (q, k, v)]
 
 
-def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False):
-    """many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says."""
-    dynamic = dynamic and "flat" not in layout
-    size = dict(b=8 if many else 2, h=8 if many else 3, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
+def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False, heads=3):
+    """many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says;
+    dynamic: which sizes the program does not know, all, none or "n", the keys' number."""
+    dynamic = dynamic if "flat" not in layout else False
+    size = dict(b=8 if many else 2, h=8 if many else heads, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
     random = generator("attention", layout, operand, scale, softmax, mask, inputs, lengths, depths, many)
     tensors = drawn(random, layout, operand, size, inputs)
-    given = [argument(operand, x, dynamic) for x in tensors]
+    given = [argument(operand, x, [c in dynamic for c in spec] if isinstance(dynamic, str) else dynamic) for x, spec in zip(tensors, LAYOUTS[layout])]
     if mask == "bias":
         given.append(argument(operand, elements.rounded(operand, random.uniform(-3, 3, (size["m"], size["n"]))), dynamic))
     elif mask in ("chosen", "chosen, none", "chosen, large", "causal and chosen"):
@@ -374,6 +375,14 @@ def cases(sizes):
         if number % (13 if whole else 37) == 0:
             yield attention(layout, kinds[number % 2], SCALES[number % 4], SOFTMAXES[number % 7], mask, INPUTS[number // 3 % 6], length, depth,
                             number % 5 == 3, few=True)
+    # Many keys, whose blocks leave parts: tiles of 16 queries, and several.
+    parts = (("bmd", "none", "plain", (1, 6000), (64, 64), False), ("bmd", "chosen, none", "dominating key", (2, 5401), (64, 128), False),
+             ("one head of keys", "causal and chosen", "plain", (11, 6001), (64, 64), False), ("bmd", "lengths", "growing keys", (9, 4097), (128, 64), "n"),
+             ("bmd", "bias", "times 8", (17, 3000), (128, 128), False), ("bhmd", "window", "large", (3, 5200), (96, 128), False),
+             ("grouped", "chosen, large", "constant rows", (1, 6200), (64, 64), False), ("bmd", "none", "plain", (3, 200), (64, 64), "n"))
+    for number, (layout, mask, inputs, length, depth, dynamic) in enumerate(parts):
+        if whole or number in (1, 2, 3):
+            yield attention(layout, kinds[number % 2], "multiplied", SOFTMAXES[number % 5], mask, inputs, length, depth, dynamic, few=True, heads=2)
     # Queries that see no key, whose result is 0, in each kernel: few queries, tiles of 64, large ones, no tensor core.
     guarded = itertools.product(kinds, ("chosen, none", "lengths"), GUARDED, (((2, 70), (64, 64), "few"), ((70, 130), (64, 64), ""), ((129, 128), (64, 128), "many"), ((33, 31), (7, 5), "")))
     for number, (kind, mask, softmax, (length, depth, tiles)) in enumerate(guarded):

@@ -6,33 +6,27 @@
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
-
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kRows = kMostFewQueries, kHalf = kRows / 2, kKeys = 16;
-constexpr uint32_t kFewWarps = 4, kManyWarps = 8; // of a block
-constexpr uint32_t kVector = 8;                   // elements of 16 bytes
-constexpr uint32_t kDepthStep = 4 * kVector;      // of four lanes
-constexpr uint32_t kColumnStep = 8 * kVector;     // of eight
-constexpr uint32_t kPadding = 4;                  // elements behind each row in shared memory
-constexpr uint32_t kMostColumns = 128, kMostDepth = 256;
-constexpr int64_t kWarpsAtOnce = 132 * 8; // of a large device: registers leave eight to a multiprocessor
-constexpr uint32_t kMostCluster = 8;
+using Shape = FewQueriesShape;
+constexpr uint32_t kRows = Shape::kRows, kHalf = Shape::kHalf, kKeys = Shape::kKeys;
+constexpr uint32_t kVector = Shape::kVector, kDepthStep = Shape::kDepthStep, kColumnStep = Shape::kColumnStep;
+constexpr uint32_t kPadding = 4; // elements behind each row in shared memory
 
 class FewQueriesAttention {
 public:
-  FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster)
-      : kernel_(kernel), shape_(shape), warps_(shape.warps), halves_(shape.rows > kHalf ? 2 : 1), k_(kernel.k),
+  FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t blocks)
+      : kernel_(kernel), shape_(shape), warps_(shape.warps), halves_(shape.rowsOfGroup() > kHalf ? 2 : 1), k_(kernel.k),
         element_(kernel.attention.tensorCoreElement()), core_(k_, element_),
         scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.depth)),
         output_(kernel.product(kernel.attention.output, kRows, shape.columns, kKeys)),
-        softmax_(k_, k_.b.getF32Type(), halves_, {1, 2}, /*isFast=*/true), cluster_(cluster) {}
+        softmax_(k_, k_.b.getF32Type(), halves_, {1, 2}, /*isFast=*/true), blocks_(blocks) {}
 
   void run();
+  void runParts(const KeyParts &parts);
 
 private:
   using Values = SmallVector<Value>;
@@ -43,6 +37,8 @@ private:
   uint32_t sums() const { return shape_.columns / 4 * halves_; } // of a lane
   uint32_t rows() const { return kHalf * halves_; }              // with a place in shared memory
   uint32_t keyWords() const { return 2 * depthSteps() * 4; }
+  /// Of the lane, in all of the product.
+  Value rowOf(uint32_t half) { return k_.add(tile_.firstRow, k_.add(group_, k_.number(int64_t(kHalf) * half))); }
   Values words(ArrayRef<Value> elements);
   Values vector(const ProductKernel &kernel, const Operand &operand, Value across, Value reduced, bool isFast,
                 bool mayEnd);
@@ -54,11 +50,12 @@ private:
   Value place(Value warp, Value row, Value column);
   Value state(Value warp, Value row, bool isSum);
   void leave(ArrayRef<Value> carried);
-  struct Sum {
-    Value largest, weights, value;
-  };
-  Sum combine(ArrayRef<Sum> parts);
-  void compute(uint32_t parts);
+  void placeThread(Value tile, Value group, Value rank);
+  void computeAlone(const FewQueriesAttention &of);
+  void sumKeys(const KeyRange &range);
+  PartialSum ofWarps(Value row, Value column);
+  void forEachElement(Value first, Value last, llvm::function_ref<void(Value, Value)> body);
+  void compute();
 
   const AttentionKernel &kernel_;
   const FewQueriesShape shape_;
@@ -69,10 +66,10 @@ private:
   TensorCore core_;
   const ProductKernel scores_, output_;
   OnlineSoftmax softmax_;
-  const uint32_t cluster_;
+  const uint32_t blocks_; // that share the keys of a tile
   AttentionTile tile_;
   Value arena_, states_;      // shared: sums of each warp; largest logits and sums of weights
-  Value rank_;                // of the block in its cluster
+  Value rank_;                // of the block among them
   Value warp_, group_, lane_; // of the warp's 32 lanes: eight groups of four
 };
 
@@ -107,7 +104,7 @@ FewQueriesAttention::Values FewQueriesAttention::queries(bool isFast) {
   Values all;
   for (uint32_t step = 0; step < depthSteps(); ++step)
     for (uint32_t half = 0; half < halves_; ++half)
-      llvm::append_range(all, vector(scores_, scores_.product.left, k_.add(group_, k_.number(8 * half)),
+      llvm::append_range(all, vector(scores_, scores_.product.left, rowOf(half),
                                      k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), isFast,
                                      /*mayEnd=*/false));
   return all;
@@ -163,7 +160,7 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
                                 keys.slice(part, 2), scores);
     }
     for (uint32_t half = 0; half < halves_; ++half)
-      runs[2 * half + tile] = {k_.add(group_, k_.number(8 * half)),
+      runs[2 * half + tile] = {rowOf(half),
                                k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(8 * tile))),
                                Values(scores.begin() + 2 * half, scores.begin() + 2 * half + 2)};
   }
@@ -198,7 +195,7 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
 FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bool isFast) {
   Bodies::Scope scope(kernel_.bodies);
   const Values all = queries(isFast);
-  Value keys = k_.number(kKeys), warps = k_.number(int64_t(warps_) * cluster_);
+  Value keys = k_.number(kKeys), warps = k_.number(int64_t(warps_) * blocks_);
   Value number = k_.add(k_.mul(rank_, k_.number(warps_)), warp_);
   Value stride = k_.mul(keys, warps), begin = k_.add(range.first(), k_.mul(number, keys));
   // Blocks of keys that are whole, but for the last key.
@@ -270,31 +267,8 @@ void FewQueriesAttention::leave(ArrayRef<Value> carried) {
       }
 }
 
-/// Parts that are relative to logits of their own, relative to the largest.
-FewQueriesAttention::Sum FewQueriesAttention::combine(ArrayRef<Sum> parts) {
-  auto constant = [&](double value) -> Value {
-    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(float(value)));
-  };
-  Sum sum{parts.front().largest, {}, {}};
-  for (const Sum &part : parts.drop_front())
-    sum.largest = arith::MaxNumFOp::create(k_.b, k_.loc, sum.largest, part.largest);
-  // Where all keys are hidden, weights are 0: -inf is no reference.
-  Value isHidden = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, sum.largest, constant(-INFINITY));
-  Value reference = k_.select(isHidden, constant(0), sum.largest);
-  for (const Sum &part : parts) {
-    Value factor = math::ExpOp::create(k_.b, k_.loc, arith::SubFOp::create(k_.b, k_.loc, part.largest, reference));
-    auto add = [&](Value &total, Value value) {
-      Value scaled = arith::MulFOp::create(k_.b, k_.loc, value, factor);
-      total = total ? arith::AddFOp::create(k_.b, k_.loc, total, scaled).getResult() : scaled;
-    };
-    add(sum.weights, part.weights);
-    add(sum.value, part.value);
-  }
-  return sum;
-}
-
-void FewQueriesAttention::compute(uint32_t parts) {
-  const KeyRange range(kernel_, scores_, tile_, kRows, kKeys);
+/// All keys of the block: each warp leaves its sums in shared memory.
+void FewQueriesAttention::sumKeys(const KeyRange &range) {
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   Value isFast = k_.both(
@@ -303,40 +277,39 @@ void FewQueriesAttention::compute(uint32_t parts) {
   SmallVector<Type> types(states() + sums(), f32());
   leave(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
   k_.barrier();
+}
 
+PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
   auto read = [&](Value from) { return k_.load(f32(), from, 4); };
-  auto forEachElement = [&](Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
-    Value wide = k_.sub(last, first);
-    k_.loop(k_.thread(), k_.mul(k_.number(rows()), wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
-      Bodies::Scope scope(kernel_.bodies);
-      body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
-      return Values();
-    });
-  };
-  auto ofWarps = [&](Value row, Value column) {
-    SmallVector<Sum> each;
-    for (uint32_t warp = 0; warp < warps_; ++warp)
-      each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
-                      read(place(k_.number(warp), row, column))});
-    return combine(each);
-  };
-  auto store = [&](Value row, Value column, const Sum &sum) {
-    k_.when(k_.less(row, result.rows()), [&] {
-      Bodies::Scope scope(kernel_.bodies);
-      kernel_.bodies.setWidth(1);
-      const Point point = result.resultAt(row, column);
-      Value quotient = range.orNothing(
-          arith::DivFOp::create(k_.b, k_.loc, sum.value, divisorOf(k_, sum.weights, kernel_.attention.hiddenIsZero)));
-      const RowSum &total = output_.product.sum;
-      kernel_.bodies.setRow(total, kernel_.bodies.finish(total, point, 0, quotient));
-      for (const KernelOp &op : kernel_.kernel.ops)
-        if (kernel_.shape.group.isPerRow(op.op))
-          kernel_.bodies.storeRow(op, point);
-      k_.when(k_.equal(column, k_.number(0)), [&] { storeLogSum(kernel_, result, row, sum.largest, sum.weights); });
+  SmallVector<PartialSum> each;
+  for (uint32_t warp = 0; warp < warps_; ++warp)
+    each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
+                    {read(place(k_.number(warp), row, column))}});
+  return combine(k_, each);
+}
+
+/// Of all rows, and of columns from `first` to `last`.
+void FewQueriesAttention::forEachElement(Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
+  Value wide = k_.sub(last, first);
+  k_.loop(k_.thread(), k_.mul(k_.number(rows()), wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
+    Bodies::Scope scope(kernel_.bodies);
+    body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
+    return Values();
+  });
+}
+
+void FewQueriesAttention::compute() {
+  const KeyRange range(kernel_, scores_, tile_, kRows, kKeys);
+  TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  sumKeys(range);
+  auto store = [&](Value row, Value column, const PartialSum &sum) {
+    Value ofAll = k_.add(tile_.firstRow, row);
+    k_.when(k_.less(ofAll, result.rows()), [&] {
+      storeResult(kernel_, output_, result, ofAll, column, sum, [&](Value x) { return range.orNothing(x); });
     });
   };
   Value none = k_.number(0), all = k_.number(shape_.columns);
-  if (parts == 1)
+  if (blocks_ == 1)
     return forEachElement(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
 
   // The block's sums take the place of its first warp's, each by the thread that has read it; its states follow.
@@ -345,8 +318,8 @@ void FewQueriesAttention::compute(uint32_t parts) {
     return k_.at(blockStates, f32(), k_.add(k_.mul(row, k_.number(2)), k_.number(isSum ? 1 : 0)));
   };
   forEachElement(none, all, [&](Value row, Value column) {
-    const Sum sum = ofWarps(row, column);
-    k_.store(sum.value, place(none, row, column), 4);
+    const PartialSum sum = ofWarps(row, column);
+    k_.store(sum.values.front(), place(none, row, column), 4);
     k_.when(k_.equal(column, none), [&] {
       k_.store(sum.largest, ofBlock(row, false), 4);
       k_.store(sum.weights, ofBlock(row, true), 4);
@@ -354,81 +327,82 @@ void FewQueriesAttention::compute(uint32_t parts) {
   });
   k_.arriveAtCluster();
   k_.waitForCluster();
-  const uint32_t ofRank = shape_.columns / parts;
+  const uint32_t ofRank = shape_.columns / blocks_;
   Value first = k_.mul(rank_, k_.number(ofRank));
   forEachElement(first, k_.add(first, k_.number(ofRank)), [&](Value row, Value column) {
-    SmallVector<Sum> each;
-    for (uint32_t peer = 0; peer < parts; ++peer) {
-      auto readPeer = [&](Value from) { return read(k_.ofPeer(from, k_.number(peer))); };
-      each.push_back({readPeer(ofBlock(row, false)), readPeer(ofBlock(row, true)), readPeer(place(none, row, column))});
+    SmallVector<PartialSum> each;
+    for (uint32_t peer = 0; peer < blocks_; ++peer) {
+      auto readPeer = [&](Value from) { return k_.load(f32(), k_.ofPeer(from, k_.number(peer)), 4); };
+      each.push_back(
+          {readPeer(ofBlock(row, false)), readPeer(ofBlock(row, true)), {readPeer(place(none, row, column))}});
     }
-    store(row, column, combine(each));
+    store(row, column, combine(k_, each));
   });
   k_.arriveAtCluster(); // nobody leaves while others read its memory
   k_.waitForCluster();
 }
 
-void FewQueriesAttention::run() {
-  k_.wantResident(kManyWarps / warps_);
+/// In a tile of all rows, of which the block has those of one group.
+void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
+  k_.wantResident(Shape::kManyWarps / warps_);
   arena_ = k_.shared(f32(), uint64_t(warps_) * rows() * (shape_.columns + kPadding));
   states_ = k_.shared(f32(), 2 * (warps_ + 1) * rows());
   Value inWarp = k_.rem(k_.thread(), k_.number(32));
   warp_ = k_.div(k_.thread(), k_.number(32));
   group_ = k_.div(inWarp, k_.number(4));
   lane_ = k_.rem(inWarp, k_.number(4));
-  tile_ = tileOf(kernel_, k_.div(k_.block(), k_.number(cluster_)));
-  rank_ = k_.rem(k_.block(), k_.number(cluster_));
-  if (cluster_ == 1)
-    return compute(1);
-  k_.requireClusters(cluster_);
+  tile_ = tileOf(kernel_, tile);
+  tile_.firstRow = k_.mul(group, k_.number(kRows));
+  rank_ = rank;
+}
+
+/// The whole tile of a cluster, where there are none.
+void FewQueriesAttention::computeAlone(const FewQueriesAttention &of) {
+  arena_ = of.arena_;
+  states_ = of.states_;
+  warp_ = of.warp_;
+  group_ = of.group_;
+  lane_ = of.lane_;
+  tile_ = of.tile_;
+  rank_ = k_.number(0);
+  compute();
+}
+
+void FewQueriesAttention::run() {
+  Value blocks = k_.number(blocks_), groups = k_.number(shape_.groups());
+  Value number = k_.div(k_.block(), blocks);
+  placeThread(k_.div(number, groups), k_.rem(number, groups), k_.rem(k_.block(), blocks));
+  if (blocks_ == 1)
+    return compute();
+  k_.requireClusters(blocks_);
   k_.branch(
-      k_.hasClusters(), [&] { compute(cluster_); },
+      k_.hasClusters(), [&] { compute(); },
       [&] {
-        k_.when(k_.equal(rank_, k_.number(0)), [&] {
-          FewQueriesAttention alone(kernel_, shape_, 1);
-          alone.arena_ = arena_;
-          alone.states_ = states_;
-          alone.warp_ = warp_;
-          alone.group_ = group_;
-          alone.lane_ = lane_;
-          alone.tile_ = tile_;
-          alone.rank_ = k_.number(0);
-          alone.compute(1);
-        });
+        k_.when(k_.equal(rank_, k_.number(0)), [&] { FewQueriesAttention(kernel_, shape_, 1).computeAlone(*this); });
       });
+}
+
+/// What the block has summed, for the kernel behind.
+void FewQueriesAttention::runParts(const KeyParts &parts) {
+  // Groups of rows that read the same keys run side by side.
+  Value groups = k_.number(shape_.groups()), number = k_.div(k_.block(), groups), group = k_.rem(k_.block(), groups);
+  Value tile = k_.div(number, k_.number(blocks_));
+  placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
+  sumKeys(KeyRange(kernel_, scores_, tile_, kRows, kKeys));
+  tile = k_.add(k_.mul(tile, groups), group);
+  forEachElement(k_.number(0), k_.number(shape_.columns), [&](Value row, Value column) {
+    k_.when(k_.less(row, k_.number(parts.rows)), [&] { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
+  });
 }
 
 } // namespace
 
-std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, const Attention &attention) {
-  const Product &scores = attention.scores, &output = attention.output;
-  const std::optional<int64_t> rows = shape.sizeOf(output.rows), depth = shape.sizeOf(scores.reduced),
-                               columns = shape.sizeOf(output.columns);
-  const bool fits = !attention.isChain && attention.tensorCoreElement() && rows && *rows > 0 &&
-                    *rows <= kMostFewQueries && depth && *depth > 0 && *depth <= kMostDepth &&
-                    *depth % kDepthStep == 0 && columns && *columns > 0 && *columns <= kMostColumns &&
-                    *columns % kColumnStep == 0;
-  if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
-    return std::nullopt;
-  // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
-  // rows fill the shared memory.
-  const std::optional<int64_t> batch = shape.sizeOf(output.batch);
-  const bool areMany = *rows > kHalf || (batch && *batch * kFewWarps >= kWarpsAtOnce);
-  return FewQueriesShape{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
-}
-
-uint32_t FewQueriesShape::cluster(const GroupShape &shape, const Attention &attention) const {
-  const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
-                               keys = shape.sizeOf(attention.output.reduced);
-  uint32_t cluster = kMostCluster;
-  while (cluster > 1 &&
-         ((batch && *batch * warps * cluster > kWarpsAtOnce) || (keys && *keys < int64_t(kKeys) * warps * cluster)))
-    cluster /= 2;
-  return cluster;
-}
-
 void writeFewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster) {
   FewQueriesAttention(kernel, shape, cluster).run();
+}
+
+void writeFewQueriesParts(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts) {
+  FewQueriesAttention(kernel, shape, parts.count).runParts(parts);
 }
 
 } // namespace tenon::compiler::codegen

@@ -8,31 +8,22 @@
 //   16 keys, number      0  1  2  3     4  5  6  7     ... then the next of each
 //
 // At the end sums are scaled to the largest logit of all warps and added, in the order of their numbers: first those of
-// a block, then those of the cluster, each block some of the columns.
+// a block, then those of the cluster, each block some of the columns. Or each block leaves its sums in memory, and a
+// kernel behind adds them up (key_parts.h).
 //
 // Products do not mind in which order they sum, nor which column is called which. So that a lane reads 16 bytes at
 // once, it takes eight adjacent elements of the depth where the instruction wants two, and eight adjacent columns of
 // the values, one for each of eight instructions.
 #pragma once
 
-#include "compiler/codegen/attention/attention_kernel.h"
+#include "compiler/codegen/attention/key_parts.h"
 
 namespace tenon::compiler::codegen {
 
-inline constexpr uint32_t kMostFewQueries = 16;
-
-struct FewQueriesShape {
-  uint32_t rows, depth, columns;
-  uint32_t warps; // of a block
-
-  uint32_t threads() const { return 32 * warps; }
-  /// Blocks of a cluster, which compute one tile together: as many as a large device has room for at once.
-  uint32_t cluster(const GroupShape &shape, const Attention &attention) const;
-  /// Nothing where there are more queries, or where elements do not lie as lanes read them.
-  static std::optional<FewQueriesShape> of(const GroupShape &shape, const Attention &attention);
-};
-
-/// Block number * cluster and those behind it compute tile `number`.
+/// Block number * cluster and those behind it compute a tile, 16 rows of it.
 void writeFewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t cluster);
+
+/// Blocks leave what they have summed of their parts of the keys.
+void writeFewQueriesParts(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts);
 
 } // namespace tenon::compiler::codegen

@@ -20,6 +20,8 @@ constexpr int64_t kMostColumns = 256, kPartColumns = 128;
 // As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made. Warpgroups gain from large
 // ones with fewer.
 constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
+// Choices of attentions of few queries: blocks that leave sums of parts of a tile's keys, and the kernel behind them.
+constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts";
 // Elements of sums that a block makes 0.
 constexpr int64_t kClearedByBlock = 16 * int64_t(kScalarAttentionThreads);
 
@@ -90,15 +92,11 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   const int64_t rows = isSmall ? kSmallTile : kLargeTile;
-  const auto few = FewQueriesShape::of(shape, *attention);
-  const int64_t cluster = few ? few->cluster(shape, *attention) : 1;
   Plan plan{name(),
             kScalarAttentionThreads,
-            {{"rows", rows}, {"columns", columns}, {"cluster", cluster}},
+            {{"rows", rows}, {"columns", columns}, {"cluster", 1}},
             {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
-  if (cluster > 1)
-    plan.grid.push_back({{Extent{cluster, Value()}}, 1});
-  if (few)
+  if (FewQueriesShape::of(shape, *attention))
     return plan;
   const auto chosen = tensorCoreShapeOf(shape, *attention, rows);
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
@@ -120,12 +118,40 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   return plan;
 }
 
+/// Kernels that read the keys of few queries, from the plan of one without clusters and parts.
+static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShape &few, const GroupShape &shape,
+                                         const Attention &attention) {
+  auto extent = [](int64_t size) { return GridFactor{{Extent{size, Value()}}, 1}; };
+  std::vector<Plan> plans;
+  for (const KeySharing &sharing : few.sharings(shape, attention)) {
+    Plan plan = alone;
+    plan.choices.back().second = sharing.cluster;
+    if (sharing.above != 0 || sharing.most)
+      plan.guards = {Guard{extentsOf(shape.axes[attention.output.reduced.back()]), sharing.above, sharing.most,
+                           /*orEmpty=*/sharing.above == 0}};
+    plan.grid.push_back(extent(int64_t(few.groups()) * sharing.cluster * sharing.parts));
+    plans.push_back(plan);
+    if (sharing.parts == 1)
+      continue;
+    plans.back().choices.emplace_back(kKeyParts, sharing.parts);
+    plans.front().scratch = {
+        {attention.output.sum.sum.type,
+         {Extent{KeyParts::elements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
+    plan.choices.emplace_back(kAddsParts, sharing.parts);
+    plan.grid.back() = extent(int64_t(few.groups()) * few.rowsOfGroup());
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
 /// What blocks of triplets add up begins as 0, by a kernel in front.
 std::vector<Plan> AttentionStrategy::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Plan> plan = this->plan(kernel, shape);
   if (!plan)
     return {};
   const std::optional<Attention> attention = Attention::of(kernel, shape);
+  if (const auto few = FewQueriesShape::of(shape, *attention))
+    return fewQueriesPlans(*plan, *few, shape, *attention);
   if (!attention->across)
     return {*plan};
   if (!warpgroupChainOf(shape, *attention, plan->choice("rows"))) {
@@ -161,6 +187,8 @@ bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
     return value == kScalarAttentionThreads;
   if (choice == "clears")
     return value == 1;
+  if (choice == kKeyParts || choice == kAddsParts)
+    return value > 1 && value <= FewQueriesShape::kMostParts;
   if (choice == "rows")
     return value == kSmallTile || value == kLargeTile;
   if (choice == "cluster")
@@ -172,7 +200,7 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Attention> attention = Attention::of(kernel, shape);
   auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
-  if (kernel.strategy.contains("clears"))
+  if (kernel.strategy.contains("clears") || kernel.strategy.contains(kAddsParts))
     return kernel.threads;
   const Multiplier multiplier = multiplierOf(target);
   const auto few = attention ? FewQueriesShape::of(shape, *attention) : std::nullopt;
@@ -190,6 +218,25 @@ unsigned AttentionStrategy::variantFor(const abi::TargetArch &target) const {
   return unsigned(multiplierOf(target));
 }
 
+static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const FewQueriesShape &few, bool isScalar) {
+  const auto cluster = uint32_t(writer.choice("cluster"));
+  const auto parts = uint32_t(writer.choiceOr(kKeyParts, 1)), added = uint32_t(writer.choiceOr(kAddsParts, 1));
+  if (isScalar && added == 1) {
+    // Of the blocks that others share a tile with, the first has it.
+    KernelBuilder &k = writer.k;
+    Value blocks = k.number(int64_t(few.groups()) * cluster * parts);
+    return k.when(k.equal(k.rem(k.block(), blocks), k.number(0)),
+                  [&] { writeScalarAttention(kernel, k.div(k.block(), blocks)); });
+  }
+  if (isScalar)
+    return;
+  if (parts == 1 && added == 1)
+    return writeFewQueriesAttention(kernel, few, cluster);
+  const KeyParts shared{parts * added, few.rowsOfGroup(), few.columns,
+                        writer.arguments.pointers[writer.kernel.scratch.back().binding]};
+  return added == 1 ? writeFewQueriesParts(kernel, few, shared) : writeKeyPartsSum(kernel, few, shared);
+}
+
 static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {
   const Attention *attention = &given;
   const AttentionKernel kernel{.kernel = writer.kernel,
@@ -201,15 +248,8 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
                                .rows = uint32_t(writer.choice("rows")),
                                .columns = uint32_t(writer.choice("columns"))};
   const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
-  const auto cluster = uint32_t(writer.choice("cluster"));
-  if (const auto few = FewQueriesShape::of(writer.shape, *attention)) {
-    if (multiplier != Multiplier::Scalar)
-      return writeFewQueriesAttention(kernel, *few, cluster);
-    // Blocks of a cluster are one that has a tile, and others that have none.
-    KernelBuilder &k = writer.k;
-    return k.when(k.equal(k.rem(k.block(), k.number(cluster)), k.number(0)),
-                  [&] { writeScalarAttention(kernel, k.div(k.block(), k.number(cluster))); });
-  }
+  if (const auto few = FewQueriesShape::of(writer.shape, *attention))
+    return writeFewQueries(writer, kernel, *few, multiplier == Multiplier::Scalar);
   if (!cores || multiplier == Multiplier::Scalar)
     return writeScalarAttention(kernel, writer.k.block());
   if (const auto groups = warpgroupShapeOf(writer.shape, *attention, kernel.rows);

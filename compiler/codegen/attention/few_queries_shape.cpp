@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/few_queries_shape.h"
+
+#include "abi/arch_table.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kMostColumns = 128, kMostDepth = 256;
+constexpr uint32_t kMostCluster = 8; // that every device with clusters has
+// Of more than 16 rows keys are read for each 16 anew: that many must be there, and tiles be too few otherwise.
+constexpr int64_t kLeastKeys = 1024, kMostTiles = 64;
+// Measured on an H200: bytes that a multiprocessor reads in a microsecond, and all of them together; what a block takes
+// beside, and the kernel that adds parts up.
+constexpr double kBytesOfOne = 44e3, kBytesOfAll = 4e6, kMicrosecondsOfBlock = 1, kMicrosecondsOfParts = 2.5;
+// More parts are to gain more than what this may be wrong by.
+constexpr double kLeastGain = 0.03;
+// Of an unknown number of keys parts are chosen as of so many.
+constexpr int64_t kManyKeys = 65536, kFewKeys = 256;
+
+/// As many as an H100 or H200 has.
+int64_t multiprocessors() {
+  return abi::findArchitecture(90)->product.multiprocessors;
+}
+
+/// What takes time of an attention.
+struct Reading {
+  int64_t tiles;     // groups of rows included
+  int64_t resident;  // blocks of a multiprocessor
+  double bytesOfKey; // and of its values
+
+  /// With `blocks` for each tile.
+  double microseconds(int64_t blocks, int64_t keys) const {
+    const auto all = double(tiles * blocks), atOnce = std::min(all, double(multiprocessors() * resident));
+    const double rate = std::min(kBytesOfOne / double(resident), kBytesOfAll / atOnce);
+    return std::ceil(all / atOnce) * (double(keys) * bytesOfKey / double(blocks) / rate + kMicrosecondsOfBlock);
+  }
+};
+
+} // namespace
+
+std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, const Attention &attention) {
+  const Product &scores = attention.scores, &output = attention.output;
+  const std::optional<int64_t> rows = shape.sizeOf(output.rows), depth = shape.sizeOf(scores.reduced),
+                               columns = shape.sizeOf(output.columns), batch = shape.sizeOf(output.batch),
+                               keys = shape.sizeOf(output.reduced);
+  const bool fits = !attention.isChain && attention.tensorCoreElement() && rows && *rows > 0 && *rows <= kMostRows &&
+                    depth && *depth > 0 && *depth <= kMostDepth && *depth % kDepthStep == 0 && columns &&
+                    *columns > 0 && *columns <= kMostColumns && *columns % kColumnStep == 0;
+  if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
+    return std::nullopt;
+  if (*rows > kRows && (!batch || *batch > kMostTiles || (keys && *keys < kLeastKeys)))
+    return std::nullopt;
+  // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
+  // rows fill the shared memory.
+  const bool areMany = *rows > kHalf || (batch && *batch >= 2 * multiprocessors());
+  return FewQueriesShape{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
+}
+
+SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, const Attention &attention) const {
+  const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
+                               keys = shape.sizeOf(attention.output.reduced);
+  const int64_t resident = kManyWarps / warps, atOnce = multiprocessors() * resident;
+  auto haveKeys = [&](int64_t blocks, int64_t keys) { return keys >= int64_t(kKeys) * warps * blocks; };
+  uint32_t cluster = kMostCluster;
+  while (cluster > 1 &&
+         ((batch && *batch * groups() * cluster > atOnce) || (keys && !haveKeys(cluster, *keys))))
+    cluster /= 2;
+  if (!batch || *batch == 0)
+    return {{cluster}};
+
+  const unsigned bits = attention.tensorCoreElement().getIntOrFloatBitWidth();
+  const Reading reading{*batch * groups(), resident, double((depth + columns) * bits) / 8};
+  const int64_t many = keys.value_or(kManyKeys);
+  auto clustered = [&](int64_t keys) { return reading.microseconds(cluster, keys); };
+  auto inParts = [&](int64_t parts, int64_t keys) { return reading.microseconds(parts, keys) + kMicrosecondsOfParts; };
+  int64_t parts = 1;
+  double least = clustered(many);
+  for (int64_t more = 2; more <= kMostParts && haveKeys(more, many); ++more)
+    if (inParts(more, many) < (1 - kLeastGain) * least) {
+      parts = more;
+      least = inParts(more, many);
+    }
+  if (parts == 1)
+    return {{cluster}};
+  if (keys)
+    return {{1, uint32_t(parts)}};
+  int64_t few = kFewKeys;
+  while (few < many && (!haveKeys(parts, few) || clustered(few) < inParts(parts, few)))
+    few *= 2;
+  return {{cluster, 1, 0, few}, {1, uint32_t(parts), few, std::nullopt}};
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/key_parts.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr uint32_t kBehind = 4; // elements of a line behind its columns: 16 bytes
+constexpr uint32_t kWarp = 32, kWarps = kKeyPartsThreads / kWarp;
+
+/// Adds up the parts of a row: each warp some of them, then those of the warps.
+class PartsSum {
+public:
+  PartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts)
+      : kernel_(kernel), shape_(shape), parts_(parts), k_(kernel.k), lanes_(parts.columns / kWarp) {}
+
+  void run();
+
+private:
+  Type f32() { return k_.b.getF32Type(); }
+  Value constant(double value) {
+    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(float(value)));
+  }
+  Value element(Value base, uint32_t number) { return k_.at(base, f32(), k_.number(number)); }
+  PartialSum ofMemory(Value line, Value lane);
+  PartialSum ofWarp(Value tile, Value row, Value warp, Value lane);
+
+  const AttentionKernel &kernel_;
+  const FewQueriesShape &shape_;
+  const KeyParts &parts_;
+  KernelBuilder &k_;
+  const uint32_t lanes_; // columns of a lane
+};
+
+PartialSum PartsSum::ofMemory(Value line, Value lane) {
+  PartialSum sum;
+  Value states = k_.load(VectorType::get(2, f32()), element(line, parts_.columns), 8);
+  auto at = [&](Value vector, uint32_t number) -> Value {
+    return LLVM::ExtractElementOp::create(k_.b, k_.loc, vector, k_.number(number));
+  };
+  sum.largest = at(states, 0);
+  sum.weights = at(states, 1);
+  Value values = k_.load(VectorType::get(lanes_, f32()), k_.at(line, f32(), k_.mul(lane, k_.number(lanes_))), 4 * lanes_);
+  for (uint32_t i = 0; i < lanes_; ++i)
+    sum.values.push_back(at(values, i));
+  return sum;
+}
+
+/// Of the parts whose numbers are the warp's, and eight more each time.
+PartialSum PartsSum::ofWarp(Value tile, Value row, Value warp, Value lane) {
+  SmallVector<PartialSum> each;
+  for (uint32_t first = 0; first < parts_.count; first += kWarps) {
+    Value part = k_.add(warp, k_.number(first));
+    if (first + kWarps <= parts_.count) {
+      each.push_back(ofMemory(parts_.lineAt(k_, tile, part, row), lane));
+      continue;
+    }
+    // Of a part that is not there, the last one is read and counts nothing.
+    Value last = k_.number(parts_.count - 1), isPart = k_.less(part, k_.number(parts_.count));
+    PartialSum sum = ofMemory(parts_.lineAt(k_, tile, k_.min(part, last), row), lane);
+    sum.largest = k_.select(isPart, sum.largest, constant(-INFINITY));
+    sum.weights = k_.select(isPart, sum.weights, constant(0));
+    for (Value &value : sum.values)
+      value = k_.select(isPart, value, constant(0));
+    each.push_back(sum);
+  }
+  return combine(k_, each);
+}
+
+void PartsSum::run() {
+  Value sums = k_.shared(f32(), uint64_t(kWarps) * parts_.columns), states = k_.shared(f32(), 2 * kWarps);
+  Value warp = k_.div(k_.thread(), k_.number(kWarp)), lane = k_.rem(k_.thread(), k_.number(kWarp));
+  Value rows = k_.number(parts_.rows), groups = k_.number(shape_.groups());
+  Value tile = k_.div(k_.block(), rows), row = k_.rem(k_.block(), rows);
+  const PartialSum mine = ofWarp(tile, row, warp, lane);
+  auto sumAt = [&](Value warp, Value column) {
+    return k_.at(sums, f32(), k_.add(k_.mul(warp, k_.number(parts_.columns)), column));
+  };
+  auto stateAt = [&](Value warp, uint32_t number) {
+    return k_.at(states, f32(), k_.add(k_.mul(warp, k_.number(2)), k_.number(number)));
+  };
+  for (uint32_t i = 0; i < lanes_; ++i)
+    k_.store(mine.values[i], sumAt(warp, k_.add(k_.mul(lane, k_.number(lanes_)), k_.number(i))), 4);
+  k_.when(k_.equal(lane, k_.number(0)), [&] {
+    k_.store(mine.largest, stateAt(warp, 0), 4);
+    k_.store(mine.weights, stateAt(warp, 1), 4);
+  });
+  k_.barrier();
+
+  Value column = k_.thread();
+  const ProductKernel output =
+      kernel_.product(kernel_.attention.output, shape_.kRows, parts_.columns, FewQueriesShape::kKeys);
+  Value firstRow = k_.mul(k_.rem(tile, groups), k_.number(FewQueriesShape::kRows));
+  TileSpace result(output, k_.div(tile, groups), firstRow, k_.number(0));
+  Value ofAll = k_.add(firstRow, row);
+  k_.when(k_.both(k_.less(column, k_.number(parts_.columns)), k_.less(ofAll, result.rows())), [&] {
+    SmallVector<PartialSum> each;
+    for (uint32_t of = 0; of < kWarps; ++of) {
+      Value from = k_.number(of);
+      each.push_back({k_.load(f32(), stateAt(from, 0), 4),
+                      k_.load(f32(), stateAt(from, 1), 4),
+                      {k_.load(f32(), sumAt(from, column), 4)}});
+    }
+    // Parts are of keys that are there: none at all is another kernel's.
+    storeResult(kernel_, output, result, ofAll, column, combine(k_, each), [](Value quotient) { return quotient; });
+  });
+}
+
+} // namespace
+
+int64_t KeyParts::elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts) {
+  return tiles * shape.groups() * parts * shape.rowsOfGroup() * (shape.columns + kBehind);
+}
+
+Value KeyParts::lineAt(KernelBuilder &k, Value tile, Value part, Value row) const {
+  Value line = k.add(k.mul(k.add(k.mul(tile, k.number(count)), part), k.number(rows)), row);
+  return k.at(memory, k.b.getF32Type(), k.mul(line, k.number(columns + kBehind)));
+}
+
+void KeyParts::store(KernelBuilder &k, Value tile, Value part, Value row, Value column, const PartialSum &sum) const {
+  Value line = lineAt(k, tile, part, row);
+  k.store(sum.values.front(), k.at(line, k.b.getF32Type(), column), 4);
+  k.when(k.equal(column, k.number(0)), [&] {
+    k.store(sum.largest, k.at(line, k.b.getF32Type(), k.number(columns)), 4);
+    k.store(sum.weights, k.at(line, k.b.getF32Type(), k.number(columns + 1)), 4);
+  });
+}
+
+void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts) {
+  PartsSum(kernel, shape, parts).run();
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of parts of the keys, of blocks that share a tile: what one kernel leaves in memory, and the kernel behind it
+// that adds them up in the order of the parts.
+//
+//   part 0  row 0   columns of f32 | the largest logit | sum of weights | nothing, twice
+//           row 1   ...
+//   part 1  ...                                            and so for each tile
+#pragma once
+
+#include "compiler/codegen/attention/few_queries_shape.h"
+#include "compiler/codegen/attention/partial_sum.h"
+
+namespace tenon::compiler::codegen {
+
+inline constexpr uint32_t kKeyPartsThreads = 256; // of the kernel behind
+
+struct KeyParts {
+  uint32_t count;         // of a tile
+  uint32_t rows, columns; // of a tile: 16 rows at most
+  mlir::Value memory;
+
+  /// Elements that tiles leave.
+  static int64_t elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts);
+  mlir::Value lineAt(KernelBuilder &k, mlir::Value tile, mlir::Value part, mlir::Value row) const;
+  /// One value of a part; with column 0 what else is known of the row.
+  void store(KernelBuilder &k, mlir::Value tile, mlir::Value part, mlir::Value row, mlir::Value column,
+             const PartialSum &sum) const;
+};
+
+/// The kernel behind: a block for each row of each tile.
+void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts);
+
+} // namespace tenon::compiler::codegen
