@@ -57,6 +57,15 @@ SETS["first"] = SETS["goals"][:4]
 # One query of each sequence against keys that are there: 32 heads, four of which share their keys.
 SETS["decode"] = [Attention("bf16", batch, 32, 1, 128, shared=4, keys=keys)
                   for batch, keys in ((1, 1024), (1, 8192), (1, 65536), (16, 1024), (16, 8192), (128, 1024), (128, 4096))]
+# Other numbers of heads that share keys, depths and types.
+SETS["decode_wide"] = [Attention(kind, batch, heads, 1, depth, shared=shared, keys=keys) for kind, batch, heads, shared, depth, keys in (
+    ("bf16", 1, 8, 8, 128, 65536), ("bf16", 1, 32, 32, 128, 65536), ("bf16", 1, 32, 32, 128, 8192), ("bf16", 1, 32, 1, 128, 65536), ("bf16", 1, 32, 1, 128, 8192),
+    ("bf16", 1, 32, 4, 64, 65536), ("bf16", 1, 32, 4, 128, 4096), ("bf16", 1, 32, 4, 128, 16384), ("bf16", 3, 32, 4, 128, 8192), ("bf16", 10, 32, 4, 128, 8192),
+    ("bf16", 16, 32, 4, 128, 65536), ("bf16", 128, 32, 4, 128, 16384), ("f8E4M3FN", 1, 32, 4, 128, 65536), ("f8E4M3FN", 16, 32, 4, 128, 8192))]
+# What check.py compares of few queries: none, one and all blocks of keys in parts.
+SETS["hard_few"] = [Attention(kind, batch, heads, length, depth, shared=shared, keys=keys) for kind, batch, heads, shared, length, depth, keys in (
+    ("bf16", 1, 32, 4, 1, 128, 1), ("bf16", 1, 32, 4, 1, 128, 31), ("f16", 1, 32, 4, 1, 128, 4097), ("bf16", 1, 32, 4, 1, 128, 65536), ("bf16", 1, 8, 8, 1, 64, 4097),
+    ("bf16", 1, 32, 32, 1, 128, 9001), ("f16", 1, 8, 1, 3, 64, 10007), ("bf16", 16, 32, 4, 1, 128, 1024), ("bf16", 10, 32, 4, 1, 128, 2049))]
 # What check.py compares: each kernel and tile, ragged lengths among them; one of depth 64 has tiles of 192 queries or of 128.
 SETS["hard"] = SETS["goals"][:4] + [
     Attention("bf16", 4, 32, length, 64, mask, keys=keys) for length, keys, mask in (

@@ -2,6 +2,7 @@
 #include "compiler/codegen/early_launches.h"
 
 #include "compiler/codegen/plan/plan.h"
+#include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
@@ -26,8 +27,10 @@ struct Kernel {
   bool isProduct() const {
     auto plan = this->plan();
     auto name = plan ? plan.getAs<StringAttr>("name") : StringAttr();
-    return name && llvm::is_contained({"contraction", "skinny", "attention"}, name.getValue());
+    return name && llvm::is_contained({"contraction", "skinny", "attention"}, name.getValue()) && !plan.get(kAddsParts);
   }
+  /// Its blocks are one round, behind which small ones add up what they leave.
+  bool leavesParts() const { return plan() && plan().get(kKeyParts); }
   bool isLargeProduct() const { return isProduct() && !(blocks && *blocks <= kMostOfProduct); }
   /// One block, which is gone when the next kernel's blocks have found their places.
   bool isBrief() const {
@@ -84,9 +87,9 @@ void chooseEarlyLaunches(ModuleOp program) {
     }
   });
   for (auto &[entryPoint, kernel] : kernels) {
-    const int64_t most = kernel.isProduct() ? kMostOfProduct : kMostBlocks;
-    if (withoutRoom.contains(entryPoint) || (kernel.blocks && *kernel.blocks > most) ||
-        (kernel.isProduct() && !kernel.blocks))
+    const bool isProduct = kernel.isProduct() && !kernel.leavesParts();
+    const int64_t most = isProduct ? kMostOfProduct : kMostBlocks;
+    if (withoutRoom.contains(entryPoint) || (kernel.blocks && *kernel.blocks > most) || (isProduct && !kernel.blocks))
       continue;
     kernel.function->setAttr(kEarlyLaunchAttr,
                              Builder(program.getContext()).getI64IntegerAttr(kernel.blocks ? 0 : most));

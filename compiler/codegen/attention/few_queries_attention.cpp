@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/few_queries_attention.h"
 
+#include "compiler/codegen/attention/few_queries_reader.h"
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/attention/online_softmax.h"
 #include "compiler/codegen/kernel/combine.h"
@@ -13,13 +14,13 @@ namespace {
 
 using Shape = FewQueriesShape;
 constexpr uint32_t kRows = Shape::kRows, kHalf = Shape::kHalf, kKeys = Shape::kKeys;
-constexpr uint32_t kVector = Shape::kVector, kDepthStep = Shape::kDepthStep, kColumnStep = Shape::kColumnStep;
+constexpr uint32_t kVector = Shape::kVector, kColumnStep = Shape::kColumnStep;
 constexpr uint32_t kPadding = 4; // elements behind each row in shared memory
 
 class FewQueriesAttention {
 public:
   FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t blocks)
-      : kernel_(kernel), shape_(shape), warps_(shape.warps), halves_(shape.rowsOfGroup() > kHalf ? 2 : 1), k_(kernel.k),
+      : kernel_(kernel), shape_(shape), warps_(shape.warps), halves_(shape.halves()), k_(kernel.k),
         element_(kernel.attention.tensorCoreElement()), core_(k_, element_),
         scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.depth)),
         output_(kernel.product(kernel.attention.output, kRows, shape.columns, kKeys)),
@@ -31,20 +32,10 @@ public:
 private:
   using Values = SmallVector<Value>;
   Type f32() { return k_.b.getF32Type(); }
-  uint32_t depthSteps() const { return shape_.depth / kDepthStep; }
-  uint32_t columnSteps() const { return shape_.columns / kColumnStep; }
   uint32_t states() const { return 2 * halves_; }                // of softmax
   uint32_t sums() const { return shape_.columns / 4 * halves_; } // of a lane
   uint32_t rows() const { return kHalf * halves_; }              // with a place in shared memory
-  uint32_t keyWords() const { return 2 * depthSteps() * 4; }
-  /// Of the lane, in all of the product.
-  Value rowOf(uint32_t half) { return k_.add(tile_.firstRow, k_.add(group_, k_.number(int64_t(kHalf) * half))); }
-  Values words(ArrayRef<Value> elements);
-  Values vector(const ProductKernel &kernel, const Operand &operand, Value across, Value reduced, bool isFast,
-                bool mayEnd);
-  Values queries(bool isFast);
-  Values load(Value key, bool isFast, bool mayEnd);
-  Value pairOf(Value first, Value second, bool isHigh);
+  uint32_t keyWords() const { return 2 * shape_.depthSteps() * 4; }
   Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, ArrayRef<Value> loaded, ValueRange carried);
   Values steps(const KeyRange &range, bool isFast);
   Value place(Value warp, Value row, Value column);
@@ -67,77 +58,12 @@ private:
   const ProductKernel scores_, output_;
   OnlineSoftmax softmax_;
   const uint32_t blocks_; // that share the keys of a tile
+  std::optional<FewQueriesReader> reader_;
   AttentionTile tile_;
   Value arena_, states_;      // shared: sums of each warp; largest logits and sums of weights
   Value rank_;                // of the block among them
   Value warp_, group_, lane_; // of the warp's 32 lanes: eight groups of four
 };
-
-/// Pairs of elements in registers of four bytes.
-FewQueriesAttention::Values FewQueriesAttention::words(ArrayRef<Value> elements) {
-  Values words;
-  for (size_t i = 0; i < elements.size(); i += 2) {
-    Value pair = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, element_));
-    for (size_t j = 0; j < 2; ++j)
-      pair = LLVM::InsertElementOp::create(k_.b, k_.loc, pair, elements[i + j], k_.number(j));
-    words.push_back(LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), pair));
-  }
-  return words;
-}
-
-/// Eight elements along the operand's vector axis.
-FewQueriesAttention::Values FewQueriesAttention::vector(const ProductKernel &kernel, const Operand &operand,
-                                                        Value across, Value reduced, bool isFast, bool mayEnd) {
-  TileSpace space(kernel, tile_.inBatch, tile_.firstRow, k_.number(0));
-  if (isFast)
-    return words(space.read(operand, across, reduced, kVector, mayEnd));
-  Values elements;
-  for (uint32_t i = 0; i < kVector; ++i)
-    llvm::append_range(elements,
-                       space.read(operand, operand.isAlongReduced ? across : k_.add(across, k_.number(i)),
-                                  operand.isAlongReduced ? k_.add(reduced, k_.number(i)) : reduced, 1, mayEnd));
-  return words(elements);
-}
-
-/// [depth step][row of the group, and the eighth behind it, if there are such][4].
-FewQueriesAttention::Values FewQueriesAttention::queries(bool isFast) {
-  Values all;
-  for (uint32_t step = 0; step < depthSteps(); ++step)
-    for (uint32_t half = 0; half < halves_; ++half)
-      llvm::append_range(all, vector(scores_, scores_.product.left, rowOf(half),
-                                     k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), isFast,
-                                     /*mayEnd=*/false));
-  return all;
-}
-
-/// Keys [8 keys][depth step][4], values [key of the lane][column step][4].
-FewQueriesAttention::Values FewQueriesAttention::load(Value key, bool isFast, bool mayEnd) {
-  Values all;
-  for (uint32_t tile = 0; tile < 2; ++tile)
-    for (uint32_t step = 0; step < depthSteps(); ++step)
-      llvm::append_range(all, vector(scores_, scores_.product.right, k_.add(key, k_.add(group_, k_.number(8 * tile))),
-                                     k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), isFast,
-                                     /*mayEnd=*/false));
-  for (uint32_t inLane : {0, 1, 8, 9})
-    for (uint32_t step = 0; step < columnSteps(); ++step)
-      llvm::append_range(all,
-                         vector(output_, output_.product.right,
-                                k_.add(k_.mul(group_, k_.number(kVector)), k_.number(step * kColumnStep)),
-                                k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(inLane))), isFast, mayEnd));
-  return all;
-}
-
-/// The low halves of two registers, or the high ones.
-Value FewQueriesAttention::pairOf(Value first, Value second, bool isHigh) {
-  auto constant = [&](int64_t value) {
-    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(value))).getResult();
-  };
-  if (isHigh)
-    return arith::OrIOp::create(k_.b, k_.loc, arith::ShRUIOp::create(k_.b, k_.loc, first, constant(16)),
-                                arith::AndIOp::create(k_.b, k_.loc, second, constant(0xffff0000)));
-  return arith::OrIOp::create(k_.b, k_.loc, arith::AndIOp::create(k_.b, k_.loc, first, constant(0xffff)),
-                              arith::ShLIOp::create(k_.b, k_.loc, second, constant(16)));
-}
 
 /// Carried: what softmax does, then the sums, [column step][column of eight][half][2].
 FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
@@ -150,17 +76,17 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
   Value zero = neutral(k_, output_.product.sum.sum);
   for (uint32_t tile = 0; tile < 2; ++tile) {
     Values scores(4, neutral(k_, scores_.product.sum.sum));
-    for (uint32_t step = 0; step < depthSteps(); ++step) {
+    for (uint32_t step = 0; step < shape_.depthSteps(); ++step) {
       const ArrayRef<Value> upper = queries.slice(4 * halves_ * step, 4);
       const Values lower =
           halves_ == 1 ? Values(4, nothing) : llvm::to_vector(queries.slice(4 * halves_ * step + 4, 4));
-      const ArrayRef<Value> keys = loaded.slice(4 * (tile * depthSteps() + step), 4);
+      const ArrayRef<Value> keys = loaded.slice(4 * (tile * shape_.depthSteps() + step), 4);
       for (uint32_t part = 0; part < 4; part += 2)
         scores = core_.multiply(ValueRange{upper[part], lower[part], upper[part + 1], lower[part + 1]},
                                 keys.slice(part, 2), scores);
     }
     for (uint32_t half = 0; half < halves_; ++half)
-      runs[2 * half + tile] = {rowOf(half),
+      runs[2 * half + tile] = {reader_->rowOf(half),
                                k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(8 * tile))),
                                Values(scores.begin() + 2 * half, scores.begin() + 2 * half + 2)};
   }
@@ -177,10 +103,11 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
   Values result =
       softmax_.scaled(step, carried.drop_front(states()), [&](size_t i) { return uint32_t(i % ofColumn / 2); });
   const ArrayRef<Value> values = loaded.drop_front(keyWords());
-  for (uint32_t column = 0; column < columnSteps(); ++column)
+  for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
     for (uint32_t each = 0; each < kVector; ++each) {
-      auto wordOf = [&](uint32_t key) { return values[4 * (key * columnSteps() + column) + each / 2]; };
-      const Values right = {pairOf(wordOf(0), wordOf(1), each % 2 == 1), pairOf(wordOf(2), wordOf(3), each % 2 == 1)};
+      auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + each / 2]; };
+      const Values right = {reader_->pairOf(wordOf(0), wordOf(1), each % 2 == 1),
+                            reader_->pairOf(wordOf(2), wordOf(3), each % 2 == 1)};
       Value *first = result.begin() + ofColumn * (column * kVector + each);
       Values sums(first, first + ofColumn);
       sums.resize(4, zero);
@@ -194,7 +121,7 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
 /// The warp's keys, the next ones of which are on their way while these are computed.
 FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bool isFast) {
   Bodies::Scope scope(kernel_.bodies);
-  const Values all = queries(isFast);
+  const Values all = reader_->queries(isFast);
   Value keys = k_.number(kKeys), warps = k_.number(int64_t(warps_) * blocks_);
   Value number = k_.add(k_.mul(rank_, k_.number(warps_)), warp_);
   Value stride = k_.mul(keys, warps), begin = k_.add(range.first(), k_.mul(number, keys));
@@ -209,14 +136,17 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
       [&] {
         Bodies::Scope here(kernel_.bodies);
         Values inside = carried;
-        llvm::append_range(inside, load(begin, isFast, /*mayEnd=*/false));
+        llvm::append_range(inside, reader_->load(begin, isFast, /*mayEnd=*/false));
         const Values after = k_.loop(begin, lastWhole, stride, inside, [&](Value key, ValueRange each) {
           Bodies::Scope scope(kernel_.bodies);
           Value next = k_.add(key, stride);
           // Behind the last there is nothing to read; what is read again is in a cache.
-          Values loaded = load(k_.select(k_.less(next, lastWhole), next, key), isFast, /*mayEnd=*/false);
-          Values result =
-              block(range, all, key, llvm::to_vector(each.drop_front(types.size())), each.take_front(types.size()));
+          Values result;
+          const Values loaded =
+              reader_->load(k_.select(k_.less(next, lastWhole), next, key), isFast, /*mayEnd=*/false, [&] {
+                result = block(range, all, key, llvm::to_vector(each.drop_front(types.size())),
+                               each.take_front(types.size()));
+              });
           llvm::append_range(result, loaded);
           return result;
         });
@@ -230,7 +160,7 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
       isLeft, types,
       [&] {
         Bodies::Scope here(kernel_.bodies);
-        return block(range, all, lastWhole, load(lastWhole, isFast, /*mayEnd=*/true), carried);
+        return block(range, all, lastWhole, reader_->load(lastWhole, isFast, /*mayEnd=*/true), carried);
       },
       [&] { return carried; });
 }
@@ -257,7 +187,7 @@ void FewQueriesAttention::leave(ArrayRef<Value> carried) {
     });
   }
   const ArrayRef<Value> sums = carried.drop_front(states());
-  for (uint32_t column = 0; column < columnSteps(); ++column)
+  for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
     for (uint32_t each = 0; each < kVector; ++each)
       for (uint32_t i = 0; i < 2 * halves_; ++i) {
         Value inStep = k_.add(k_.mul(k_.add(k_.mul(lane_, k_.number(2)), k_.number(i % 2)), k_.number(kVector)),
@@ -269,6 +199,7 @@ void FewQueriesAttention::leave(ArrayRef<Value> carried) {
 
 /// All keys of the block: each warp leaves its sums in shared memory.
 void FewQueriesAttention::sumKeys(const KeyRange &range) {
+  reader_.emplace(scores_, output_, shape_, tile_, group_, lane_);
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   Value isFast = k_.both(
@@ -283,7 +214,8 @@ PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
   auto read = [&](Value from) { return k_.load(f32(), from, 4); };
   SmallVector<PartialSum> each;
   for (uint32_t warp = 0; warp < warps_; ++warp)
-    each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
+    each.push_back({read(state(k_.number(warp), row, false)),
+                    read(state(k_.number(warp), row, true)),
                     {read(place(k_.number(warp), row, column))}});
   return combine(k_, each);
 }
@@ -344,7 +276,7 @@ void FewQueriesAttention::compute() {
 
 /// In a tile of all rows, of which the block has those of one group.
 void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
-  k_.wantResident(Shape::kManyWarps / warps_);
+  k_.wantResident(shape_.resident());
   arena_ = k_.shared(f32(), uint64_t(warps_) * rows() * (shape_.columns + kPadding));
   states_ = k_.shared(f32(), 2 * (warps_ + 1) * rows());
   Value inWarp = k_.rem(k_.thread(), k_.number(32));
@@ -391,7 +323,8 @@ void FewQueriesAttention::runParts(const KeyParts &parts) {
   sumKeys(KeyRange(kernel_, scores_, tile_, kRows, kKeys));
   tile = k_.add(k_.mul(tile, groups), group);
   forEachElement(k_.number(0), k_.number(shape_.columns), [&](Value row, Value column) {
-    k_.when(k_.less(row, k_.number(parts.rows)), [&] { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
+    k_.when(k_.less(row, k_.number(parts.rows)),
+            [&] { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
   });
 }
 

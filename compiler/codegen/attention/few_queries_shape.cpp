@@ -14,9 +14,11 @@ constexpr uint32_t kMostColumns = 128, kMostDepth = 256;
 constexpr uint32_t kMostCluster = 8; // that every device with clusters has
 // Of more than 16 rows keys are read for each 16 anew: that many must be there, and tiles be too few otherwise.
 constexpr int64_t kLeastKeys = 1024, kMostTiles = 64;
-// Measured on an H200: bytes that a multiprocessor reads in a microsecond, and all of them together; what a block takes
-// beside, and the kernel that adds parts up.
-constexpr double kBytesOfOne = 44e3, kBytesOfAll = 4e6, kMicrosecondsOfBlock = 1, kMicrosecondsOfParts = 2.5;
+// Measured on an H200: bytes that a multiprocessor reads in a microsecond for itself, and that any number of them do
+// together; what a block takes beside, and the kernel that adds parts up.
+constexpr double kBytesOfOne = 89e3, kBytesOfAll = 6.5e6, kMicrosecondsOfBlock = 1, kMicrosecondsOfParts = 2.5;
+// A cluster's blocks run on multiprocessors that are near each other: of each block more, so many have none.
+constexpr int64_t kLostToClusters = 4;
 // More parts are to gain more than what this may be wrong by.
 constexpr double kLeastGain = 0.03;
 // Of an unknown number of keys parts are chosen as of so many.
@@ -33,10 +35,11 @@ struct Reading {
   int64_t resident;  // blocks of a multiprocessor
   double bytesOfKey; // and of its values
 
-  /// With `blocks` for each tile.
-  double microseconds(int64_t blocks, int64_t keys) const {
-    const auto all = double(tiles * blocks), atOnce = std::min(all, double(multiprocessors() * resident));
-    const double rate = std::min(kBytesOfOne / double(resident), kBytesOfAll / atOnce);
+  /// With `blocks` for each tile, of clusters or not.
+  double microseconds(int64_t blocks, int64_t keys, bool isCluster) const {
+    const int64_t lost = isCluster ? kLostToClusters * (blocks - 1) : 0;
+    const auto all = double(tiles * blocks), atOnce = std::min(all, double((multiprocessors() - lost) * resident));
+    const double rate = 1 / (double(resident) / kBytesOfOne + atOnce / kBytesOfAll);
     return std::ceil(all / atOnce) * (double(keys) * bytesOfKey / double(blocks) / rate + kMicrosecondsOfBlock);
   }
 };
@@ -64,20 +67,22 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
 SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, const Attention &attention) const {
   const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
                                keys = shape.sizeOf(attention.output.reduced);
-  const int64_t resident = kManyWarps / warps, atOnce = multiprocessors() * resident;
+  const int64_t atOnce = multiprocessors() * resident();
   auto haveKeys = [&](int64_t blocks, int64_t keys) { return keys >= int64_t(kKeys) * warps * blocks; };
   uint32_t cluster = kMostCluster;
-  while (cluster > 1 &&
-         ((batch && *batch * groups() * cluster > atOnce) || (keys && !haveKeys(cluster, *keys))))
+  while (cluster > 1 && ((batch && *batch * groups() * cluster > atOnce) || (keys && !haveKeys(cluster, *keys))))
     cluster /= 2;
   if (!batch || *batch == 0)
     return {{cluster}};
 
   const unsigned bits = attention.tensorCoreElement().getIntOrFloatBitWidth();
-  const Reading reading{*batch * groups(), resident, double((depth + columns) * bits) / 8};
+  const Reading reading{*batch * groups(), resident(), double((depth + columns) * bits) / 8};
   const int64_t many = keys.value_or(kManyKeys);
-  auto clustered = [&](int64_t keys) { return reading.microseconds(cluster, keys); };
-  auto inParts = [&](int64_t parts, int64_t keys) { return reading.microseconds(parts, keys) + kMicrosecondsOfParts; };
+  auto clustered = [&](int64_t keys) { return reading.microseconds(cluster, keys, true); };
+  // Each warp of a part has a step, of keys or of none.
+  auto inParts = [&](int64_t parts, int64_t keys) {
+    return reading.microseconds(parts, std::max(keys, int64_t(kKeys) * warps * parts), false) + kMicrosecondsOfParts;
+  };
   int64_t parts = 1;
   double least = clustered(many);
   for (int64_t more = 2; more <= kMostParts && haveKeys(more, many); ++more)
@@ -90,7 +95,7 @@ SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, co
   if (keys)
     return {{1, uint32_t(parts)}};
   int64_t few = kFewKeys;
-  while (few < many && (!haveKeys(parts, few) || clustered(few) < inParts(parts, few)))
+  while (few < many && clustered(few) < inParts(parts, few))
     few *= 2;
   return {{cluster, 1, 0, few}, {1, uint32_t(parts), few, std::nullopt}};
 }

@@ -29,14 +29,21 @@ struct FewQueriesShape {
   static constexpr uint32_t kColumnStep = 8 * kVector;                 // of eight
   static constexpr uint32_t kMostRows = 64;
   static constexpr int64_t kMostParts = 128;
+  static constexpr uint32_t kFewRegisters = 128; // elements of a key and of its values
 
   uint32_t rows, depth, columns;
   uint32_t warps; // of a block
 
   uint32_t threads() const { return 32 * warps; }
+  /// Blocks of a multiprocessor: as many as have what a step of the keys takes in registers.
+  uint32_t resident() const { return kManyWarps / warps * (rows <= kHalf && depth + columns <= kFewRegisters ? 2 : 1); }
   /// Blocks of 16 rows each, which read the same keys.
   uint32_t groups() const { return (rows + kRows - 1) / kRows; }
   uint32_t rowsOfGroup() const { return std::min(rows, kRows); }
+  /// Of the 16 rows of a product: the upper one alone, where no query is in the lower one.
+  uint32_t halves() const { return rowsOfGroup() > kHalf ? 2 : 1; }
+  uint32_t depthSteps() const { return depth / kDepthStep; }
+  uint32_t columnSteps() const { return columns / kColumnStep; }
   /// One, or those for ranges of numbers of keys, in order.
   llvm::SmallVector<KeySharing, 2> sharings(const GroupShape &shape, const Attention &attention) const;
   /// Nothing where there are more queries, or where elements do not lie as lanes read them.

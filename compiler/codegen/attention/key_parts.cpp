@@ -21,9 +21,7 @@ public:
 
 private:
   Type f32() { return k_.b.getF32Type(); }
-  Value constant(double value) {
-    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(float(value)));
-  }
+  Value constant(double value) { return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(float(value))); }
   Value element(Value base, uint32_t number) { return k_.at(base, f32(), k_.number(number)); }
   PartialSum ofMemory(Value line, Value lane);
   PartialSum ofWarp(Value tile, Value row, Value warp, Value lane);
@@ -43,7 +41,8 @@ PartialSum PartsSum::ofMemory(Value line, Value lane) {
   };
   sum.largest = at(states, 0);
   sum.weights = at(states, 1);
-  Value values = k_.load(VectorType::get(lanes_, f32()), k_.at(line, f32(), k_.mul(lane, k_.number(lanes_))), 4 * lanes_);
+  Value values =
+      k_.load(VectorType::get(lanes_, f32()), k_.at(line, f32(), k_.mul(lane, k_.number(lanes_))), 4 * lanes_);
   for (uint32_t i = 0; i < lanes_; ++i)
     sum.values.push_back(at(values, i));
   return sum;

@@ -20,8 +20,6 @@ constexpr int64_t kMostColumns = 256, kPartColumns = 128;
 // As many tiles of 128 rows keep a large device busy; of fewer rows smaller tiles are made. Warpgroups gain from large
 // ones with fewer.
 constexpr int64_t kManyTiles = 128, kEnoughTiles = 64;
-// Choices of attentions of few queries: blocks that leave sums of parts of a tile's keys, and the kernel behind them.
-constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts";
 // Elements of sums that a block makes 0.
 constexpr int64_t kClearedByBlock = 16 * int64_t(kScalarAttentionThreads);
 

@@ -6,6 +6,10 @@
 
 namespace tenon::compiler::codegen {
 
+/// Choices of attentions of few queries: of a kernel whose blocks leave so many parts of a tile's keys, and of that
+/// behind it, which adds them up.
+inline constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts";
+
 class AttentionStrategy : public Strategy {
 public:
   llvm::StringRef name() const override { return "attention"; }

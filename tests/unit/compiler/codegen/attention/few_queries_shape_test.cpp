@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How many blocks share the keys of few queries, and which kernels those are.
+#include "compiler/codegen/attention/few_queries_shape.h"
+
+#include "compiler/codegen/attention/key_parts.h"
+#include "compiler/codegen/strategies/products/attention.h"
+#include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
+
+namespace tenon::compiler::codegen {
+namespace {
+
+class FewQueriesShapeTest : public AttentionKernelTest {
+protected:
+  /// @param keys "?": the kernel's argument says how many
+  void read(const std::string &batch, const std::string &rows, const std::string &keys,
+            const std::string &depth = "128") {
+    const std::string text = R"mlir(
+#bmk = affine_map<(b, m, n, d) -> (b, m, d)>
+#bnk = affine_map<(b, m, n, d) -> (b, n, d)>
+#bmn = affine_map<(b, m, n, d) -> (b, m, n)>
+#all = affine_map<(b, m, n) -> (b, m, n)>
+func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v: tensor<BxNxDxf16> DIMS) -> tensor<BxMxDxf32> {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.index_cast %count : i64 to index
+  %es = tensor.empty(SIZE) : tensor<BxMxNxf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<BxMxNxf32>) -> tensor<BxMxNxf32>
+  %eo = tensor.empty() : tensor<BxMxDxf32>
+  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<BxMxDxf32>) -> tensor<BxMxDxf32>
+  %0 = linalg.generic {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : tensor<BxMxDxf16>, tensor<BxNxDxf16>) outs(%fs : tensor<BxMxNxf32>) {
+    ^bb0(%a: f16, %b: f16, %c: f32):
+      %x = arith.extf %a : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<BxMxNxf32>
+  %1 = linalg.softmax dimension(2) ins(%0 : tensor<BxMxNxf32>) outs(%es : tensor<BxMxNxf32>) -> tensor<BxMxNxf32>
+  %2 = linalg.generic {indexing_maps = [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%1, %v : tensor<BxMxNxf32>, tensor<BxNxDxf16>) outs(%fo : tensor<BxMxDxf32>) {
+    ^bb0(%a: f32, %b: f16, %c: f32):
+      %h = arith.truncf %a : f32 to f16
+      %x = arith.extf %h : f16 to f32
+      %y = arith.extf %b : f16 to f32
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %c, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<BxMxDxf32>
+  return %2 : tensor<BxMxDxf32>
+}
+)mlir";
+    const bool isKnown = keys != "?";
+    readKernel(text, {{"DIMS", isKnown ? "" : "{tenon.dims = array<i64: 0>}"},
+                      {"(SIZE)", isKnown ? "()" : "(%n)"},
+                      {"<BxMxN", "<" + batch + "x" + rows + "x" + keys},
+                      {"<BxMxD", "<" + batch + "x" + rows + "x" + depth},
+                      {"<BxNxD", "<" + batch + "x" + keys + "x" + depth}});
+  }
+  std::vector<KeySharing> sharings() {
+    const auto shape = FewQueriesShape::of(*shape_, *attention_);
+    EXPECT_TRUE(shape.has_value());
+    const auto found = shape->sharings(*shape_, *attention_);
+    return {found.begin(), found.end()};
+  }
+};
+
+TEST_F(FewQueriesShapeTest, SharesFewKeysInClusters) {
+  read("8", "4", "1024");
+  const auto found = sharings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].cluster, 8u);
+  EXPECT_EQ(found[0].parts, 1u);
+}
+
+TEST_F(FewQueriesShapeTest, FillsTheDeviceWithPartsOfManyKeys) {
+  for (const char *batch : {"1", "3", "8", "32"}) {
+    read(batch, "4", "65536");
+    const auto found = sharings();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].cluster, 1u);
+    const uint32_t blocks = uint32_t(std::stoi(batch)) * found[0].parts;
+    EXPECT_GE(blocks, 116u) << batch;
+    EXPECT_LE(blocks, 132u) << batch;
+  }
+}
+
+TEST_F(FewQueriesShapeTest, LeavesManyTilesAlone) {
+  read("1024", "4", "4096");
+  const auto found = sharings();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].cluster * found[0].parts, 1u);
+}
+
+TEST_F(FewQueriesShapeTest, ChoosesWhenTheProgramRunsWhereItDoesNotKnow) {
+  read("8", "4", "?");
+  const auto found = sharings();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_GT(found[0].cluster, 1u);
+  EXPECT_EQ(found[0].parts, 1u);
+  EXPECT_GT(found[1].parts, 8u);
+  EXPECT_EQ(found[0].above, 0);
+  EXPECT_EQ(found[0].most, found[1].above);
+  EXPECT_FALSE(found[1].most.has_value());
+
+  const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
+  ASSERT_EQ(plans.size(), 3u); // clusters; parts, and what adds them up
+  EXPECT_TRUE(plans[0].guards.front().holdsFor(0));
+  for (int64_t keys : {int64_t(1), *found[0].most, *found[0].most + 1, int64_t(100000)}) {
+    EXPECT_NE(plans[0].guards.front().holdsFor(keys), plans[1].guards.front().holdsFor(keys));
+    EXPECT_EQ(plans[1].guards.front().holdsFor(keys), plans[2].guards.front().holdsFor(keys));
+  }
+  EXPECT_EQ(plans[1].choice(kKeyParts), found[1].parts);
+  EXPECT_EQ(plans[2].choice(kAddsParts), found[1].parts);
+  ASSERT_EQ(plans[0].scratch.size(), 1u); // the first plan's is all of them's
+  EXPECT_EQ(plans[0].scratch.front().extents.front().size, int64_t(8 * 4 * (128 + 4)) * found[1].parts);
+}
+
+TEST_F(FewQueriesShapeTest, TakesGroupsOfSixteenQueries) {
+  read("1", "33", "8192", "64");
+  const auto shape = FewQueriesShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->groups(), 3u);
+  EXPECT_EQ(shape->rowsOfGroup(), 16u);
+  EXPECT_GT(sharings().front().parts, 8u);
+  EXPECT_EQ(KeyParts::elements(*shape, 2, 5), 2 * 3 * 5 * 16 * (64 + 4));
+  read("1", "33", "512", "64"); // of few keys, tiles of 64 rows
+  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+  read("1", "65", "8192", "64");
+  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+}
+
+TEST_F(FewQueriesShapeTest, HasTwoBlocksOfFewRegistersAtOnce) {
+  read("8", "4", "65536", "64");
+  EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->resident(), 2u);
+  read("8", "4", "65536", "128");
+  EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->resident(), 1u);
+  read("8", "16", "65536", "128");
+  EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->resident(), 2u);
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
