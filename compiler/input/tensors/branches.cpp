@@ -73,6 +73,10 @@ void guardAll(PatternRewriter &rewriter, Operation &moved, Value isTaken) {
 // Operations that a loop may become.
 constexpr int64_t kMostWrittenOut = 4096;
 
+int64_t boundOf(const APInt &bound, bool isUnsigned) {
+  return isUnsigned ? int64_t(bound.getLimitedValue(INT64_MAX)) : bound.getSExtValue();
+}
+
 /// Loops inside of it first.
 struct WriteOutFor : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -83,20 +87,20 @@ struct WriteOutFor : OpRewritePattern<scf::ForOp> {
         !matchPattern(op.getUpperBound(), m_ConstantInt(&last)) || !matchPattern(op.getStep(), m_ConstantInt(&step)) ||
         !step.isStrictlyPositive() || first.getBitWidth() > 64)
       return failure();
-    const int64_t begin = first.getSExtValue(), end = last.getSExtValue(), by = step.getSExtValue();
+    const int64_t begin = boundOf(first, op.getUnsignedCmp()), end = boundOf(last, op.getUnsignedCmp());
     const auto length = int64_t(op.getBody()->getOperations().size());
-    // No number of turns that is not small overflows.
-    if (begin < -kMostWrittenOut || end > kMostWrittenOut * kMostWrittenOut ||
-        (end > begin && (end - begin + by - 1) / by > kMostWrittenOut / length))
+    // Of small bounds no difference overflows.
+    if (begin < end && (begin < -kMostWrittenOut || end > kMostWrittenOut * kMostWrittenOut))
+      return failure();
+    const int64_t by = step.getSExtValue(), turns = begin < end ? (end - begin - 1) / by + 1 : 0;
+    if (turns > kMostWrittenOut / length)
       return failure();
     rewriter.setInsertionPoint(op);
     SmallVector<Value> carried = llvm::to_vector(op.getInitArgs());
-    for (int64_t at = begin; at < end; at += by) {
+    for (int64_t number = 0; number < turns; ++number) {
+      const IntegerAttr at = rewriter.getIntegerAttr(op.getInductionVar().getType(), begin + number * by);
       IRMapping turn;
-      turn.map(
-          op.getInductionVar(),
-          arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getIntegerAttr(op.getInductionVar().getType(), at))
-              .getResult());
+      turn.map(op.getInductionVar(), arith::ConstantOp::create(rewriter, op.getLoc(), at).getResult());
       turn.map(op.getRegionIterArgs(), carried);
       for (Operation &inner : op.getBody()->without_terminator())
         rewriter.clone(inner, turn);
@@ -108,7 +112,8 @@ struct WriteOutFor : OpRewritePattern<scf::ForOp> {
   }
 };
 
-/// What is not written out. What is inside of it first.
+/// What is not written out. What is inside of it first. It ends for any bounds and steps: the last turn is the one from
+/// which a step reaches the end, and as such a step that is not positive counts as well, which no program may have.
 struct WhileOfFor : OpRewritePattern<scf::ForOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(scf::ForOp op, PatternRewriter &rewriter) const override {
@@ -127,7 +132,7 @@ struct WhileOfFor : OpRewritePattern<scf::ForOp> {
       values.map(op.getRegionIterArgs(), carried.drop_front());
       for (Operation &inner : op.getBody()->without_terminator())
         b.clone(inner, values);
-      SmallVector<Value> next = {arith::AddIOp::create(b, where, carried.front(), op.getStep())};
+      SmallVector<Value> next = {nextPlace(b, where, op, carried.front())};
       for (Value yielded : op.getBody()->getTerminator()->getOperands())
         next.push_back(values.lookupOrDefault(yielded));
       scf::YieldOp::create(b, where, next);
@@ -135,6 +140,21 @@ struct WhileOfFor : OpRewritePattern<scf::ForOp> {
     auto loop = scf::WhileOp::create(rewriter, op.getLoc(), ValueRange(starts).getTypes(), starts, begin, turn);
     rewriter.replaceOp(op, loop.getResults().drop_front());
     return success();
+  }
+
+private:
+  /// Behind `place`, which is before the end: a step further, or the end where that lies no further, since a sum may
+  /// overflow. Steps of one do not.
+  static Value nextPlace(OpBuilder &b, Location where, scf::ForOp op, Value place) {
+    Value next = arith::AddIOp::create(b, where, place, op.getStep());
+    if (matchPattern(op.getStep(), m_One()))
+      return next;
+    Value one = arith::ConstantOp::create(b, where, b.getIntegerAttr(place.getType(), 1));
+    Value last = arith::SubIOp::create(b, where, op.getUpperBound(), one);
+    Value left = arith::SubIOp::create(b, where, last, place);
+    Value reach = arith::SubIOp::create(b, where, op.getStep(), one);
+    Value isLast = arith::CmpIOp::create(b, where, arith::CmpIPredicate::ule, left, reach);
+    return arith::SelectOp::create(b, where, isLast, op.getUpperBound(), next);
   }
 };
 

@@ -156,3 +156,40 @@ func.func @guarded(%a: tensor<8xf32>, %n: tensor<8xi1>, %limit: f32) -> tensor<8
   }
   return %0 : tensor<8xf32>
 }
+
+// As numbers without a sign 255 is behind 3, and it is never 3. A step that is not one may pass the largest number there
+// is, so the last turn is known by what is left.
+// CHECK-LABEL: func.func @unsigned
+// CHECK-NOT: arith.addi
+// CHECK: return
+func.func @unsigned(%a: tensor<8xi32>) -> tensor<8xi32> {
+  %e = tensor.empty() : tensor<8xi32>
+  %first = arith.constant -1 : i8
+  %last = arith.constant 3 : i8
+  %one = arith.constant 1 : i8
+  %0 = linalg.map ins(%a : tensor<8xi32>) outs(%e : tensor<8xi32>) (%x: i32, %o: i32) {
+    %r = scf.for unsigned %i = %first to %last step %one iter_args(%sum = %x) -> i32 : i8 {
+      %t = arith.addi %sum, %x : i32
+      scf.yield %t : i32
+    }
+    linalg.yield %r : i32
+  }
+  return %0 : tensor<8xi32>
+}
+
+// CHECK-LABEL: func.func @strides
+// CHECK: scf.while
+// CHECK: arith.cmpi ule
+// CHECK: arith.select
+func.func @strides(%a: tensor<8xi8>, %s: i8) -> tensor<8xi8> {
+  %e = tensor.empty() : tensor<8xi8>
+  %zero = arith.constant 0 : i8
+  %0 = linalg.map ins(%a : tensor<8xi8>) outs(%e : tensor<8xi8>) (%x: i8, %o: i8) {
+    %r = scf.for %i = %zero to %x step %s iter_args(%sum = %zero) -> i8 : i8 {
+      %t = arith.addi %sum, %i : i8
+      scf.yield %t : i8
+    }
+    linalg.yield %r : i8
+  }
+  return %0 : tensor<8xi8>
+}
