@@ -85,7 +85,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       eraseAssertionsOfBodies(function);
       if (!fallbacks.contains(function.getName()))
-        checkConcats(function);
+        checkPlaces(function);
       if (!hasWork(function))
         continue;
       const bool inlines = function.walk([](linalg_ext::CustomOp) { return WalkResult::interrupt(); }).wasInterrupted();

@@ -5,9 +5,6 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -177,34 +174,7 @@ private:
   }
 };
 
-/// What is put side by side must be as long in the other dimensions: where a size is not known, a call is asked.
-void checkSizes(tensor::ConcatOp op) {
-  OpBuilder b(op);
-  const Window first(b, op.getLoc(), op.getInputs().front());
-  for (auto [number, part] : llvm::enumerate(op.getInputs().drop_front())) {
-    const Window other(b, op.getLoc(), part);
-    for (unsigned dimension = 0; dimension < first.sizes.size(); ++dimension) {
-      if (dimension == op.getDim() || isEqualConstantIntOrValue(first.sizes[dimension], other.sizes[dimension]))
-        continue;
-      Value isSame = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq,
-                                           getValueOrCreateConstantIndexOp(b, op.getLoc(), other.sizes[dimension]),
-                                           getValueOrCreateConstantIndexOp(b, op.getLoc(), first.sizes[dimension]));
-      cf::AssertOp::create(b, op.getLoc(), isSame,
-                           ("dimension " + Twine(dimension) + " of part " + Twine(number + 1) +
-                            " of tensor.concat is not that of part 0")
-                               .str());
-    }
-  }
-}
-
 } // namespace
-
-void checkConcats(func::FuncOp function) {
-  function.walk([](tensor::ConcatOp op) {
-    if (!isInsideOfBody(op))
-      checkSizes(op);
-  });
-}
 
 void addPadPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerPad, LowerConcat>(patterns.getContext());

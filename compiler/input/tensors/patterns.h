@@ -9,8 +9,9 @@ namespace tenon::compiler::input {
 
 /// tensor.extract_slice, insert_slice.
 void addSlicePatterns(mlir::RewritePatternSet &patterns);
-/// Where the sizes of a concatenation are not known to agree, a cf.assert.
-void checkConcats(mlir::func::FuncOp function);
+/// Where it is not known that sizes agree and places are inside of their tensors, a cf.assert in front of the
+/// operation.
+void checkPlaces(mlir::func::FuncOp function);
 /// tensor.pad, concat.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.gather, scatter.

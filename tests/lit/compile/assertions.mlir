@@ -13,6 +13,17 @@
 // RUN: tenon-run %t.tenon --device=emulator --function=beside --input=2x1xf32="1 2" --input=2x2xf32=3 | FileCheck %s --check-prefix=BESIDE
 // RUN: not tenon-run %t.tenon --device=emulator --function=beside --input=2x1xf32="1 2" --input=3x2xf32=3 2>&1 | FileCheck %s --check-prefix=UNLIKE
 // RUN: tenon-run %t.tenon --device=emulator --function=rows --input=2x2xf32="1 2 3 4" --input=3xi64="1 0 1" | FileCheck %s --check-prefix=ROWS
+// RUN: tenon-run %t.tenon --device=emulator --function=slice --input=4xf32="1 2 3 4" --input=2 --input=2 | FileCheck %s --check-prefix=SLICE
+// RUN: tenon-run %t.tenon --device=emulator --function=slice --input=4xf32="1 2 3 4" --input=4 --input=0 | FileCheck %s --check-prefix=NOSLICE
+// RUN: not tenon-run %t.tenon --device=emulator --function=slice --input=4xf32="1 2 3 4" --input=3 --input=2 2>&1 | FileCheck %s --check-prefix=SLICEPAST
+// RUN: not tenon-run %t.tenon --device=emulator --function=slice --input=4xf32="1 2 3 4" --input=-1 --input=2 2>&1 | FileCheck %s --check-prefix=SLICEBEFORE
+// RUN: not tenon-run %t.tenon --device=emulator --function=read --input=4xf32="1 2 3 4" --input=i64=3 2>&1 | FileCheck %s --check-prefix=READ
+// RUN: not tenon-run %t.tenon --device=emulator --function=insert --input=4xf32="1 2 3 4" --input=2xf32=9 --input=1 --input=3 2>&1 | FileCheck %s --check-prefix=INSERT
+// RUN: not tenon-run %t.tenon --device=emulator --function=one --input=4xf32="1 2 3 4" --input=4 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not tenon-run %t.tenon --device=emulator --function=unpack --input=2x4xf32=1 --input=9 2>&1 | FileCheck %s --check-prefix=UNPACK
+// RUN: not tenon-run %t.tenon --device=emulator --function=gather --input=4xf32=1 --input=2xi32=0 --input=3xf32=0 2>&1 | FileCheck %s --check-prefix=GATHER
+// RUN: not tenon-run %t.tenon --device=emulator --function=best --input=2x4xf32=1 --input=3x2xf32=0 2>&1 | FileCheck %s --check-prefix=BEST
+// RUN: not tenon-run %t.tenon --device=emulator --function=stage --input=6xf32=1 --input=6xf32=0 2>&1 | FileCheck %s --check-prefix=STAGE
 
 // REMARK: assertions.mlir:[[# @LINE + 49]]:5: remark: 'cf.assert' in a body is not checked
 // REMARK-NOT: remark
@@ -86,4 +97,65 @@ func.func @window(%x: tensor<?xf32>, %f: tensor<?xf32>, %y: tensor<?xf32>) -> te
 func.func @beside(%x: tensor<?x1xf32>, %y: tensor<?x2xf32>) -> tensor<?x3xf32> {
   %0 = tensor.concat dim(1) %x, %y : (tensor<?x1xf32>, tensor<?x2xf32>) -> tensor<?x3xf32>
   return %0 : tensor<?x3xf32>
+}
+
+// SLICE: 2xf32=3 4
+// NOSLICE: 0xf32=
+// SLICEPAST: function 'slice': tensor.extract_slice ends behind the end of dimension 0 (computed: 4, argument 0: 4)
+// SLICEBEFORE: function 'slice': offset of dimension 0 of tensor.extract_slice is negative
+func.func @slice(%x: tensor<?xf32>, %at: index, %n: index) -> tensor<?xf32> {
+  %0 = tensor.extract_slice %x[%at] [%n] [1] : tensor<?xf32> to tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// The place is an element on the device.
+// READ: function 'read': tensor.extract_slice ends behind the end of dimension 0
+func.func @read(%x: tensor<?xf32>, %at: tensor<i64>) -> tensor<2xf32> {
+  %element = tensor.extract %at[] : tensor<i64>
+  %place = arith.index_cast %element : i64 to index
+  %0 = tensor.extract_slice %x[%place] [2] [1] : tensor<?xf32> to tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// INSERT: function 'insert': dimension 0 of the source of tensor.insert_slice is not as long as its slice (argument 1: 2, argument 3: 3)
+func.func @insert(%x: tensor<?xf32>, %y: tensor<?xf32>, %at: index, %n: index) -> tensor<?xf32> {
+  %0 = tensor.insert_slice %y into %x[%at] [%n] [1] : tensor<?xf32> into tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// ONE: function 'one': index 0 of tensor.insert is not below the size of the dimension (argument 1: 4, argument 0: 4)
+func.func @one(%x: tensor<?xf32>, %at: index) -> tensor<?xf32> {
+  %v = arith.constant 1.0 : f32
+  %0 = tensor.insert %v into %x[%at] : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// UNPACK: function 'unpack': the tiles of linalg.unpack hold less than dimension 0
+func.func @unpack(%x: tensor<?x4xf32>, %n: index) -> tensor<?xf32> {
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %0 = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [4] into %e : tensor<?x4xf32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// GATHER: function 'gather': dimension 0 of the output of iree_linalg_ext.gather is not that of the indices (argument 1: 2, argument 2: 3)
+func.func @gather(%x: tensor<?xf32>, %places: tensor<?xi32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%x, %places : tensor<?xf32>, tensor<?xi32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// BEST: function 'best': dimension 0 of an operand of iree_linalg_ext.topk is not that of another (argument 0: 2, argument 1: 3)
+func.func @best(%x: tensor<?x4xf32>, %y: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %0 = iree_linalg_ext.topk dimension(1) ins(%x : tensor<?x4xf32>) outs(%y : tensor<?x2xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %greater = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %greater : i1
+  } -> tensor<?x2xf32>
+  return %0 : tensor<?x2xf32>
+}
+
+// STAGE: function 'stage': the last dimension of iree_linalg_ext.fft is no multiple of two to the number of the stage
+func.func @stage(%real: tensor<?xf32>, %imaginary: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %two = arith.constant 2 : index
+  %0:2 = iree_linalg_ext.fft ins(%two : index) outs(%real, %imaginary : tensor<?xf32>, tensor<?xf32>) : tensor<?xf32>, tensor<?xf32>
+  return %0#0, %0#1 : tensor<?xf32>, tensor<?xf32>
 }
