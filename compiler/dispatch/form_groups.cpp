@@ -18,7 +18,7 @@ namespace {
 // More only costs registers and compile time; parameters of a kernel end at 4 KiB.
 constexpr size_t kMaxOps = 48;
 constexpr size_t kMaxTensors = 32;
-// Reductions of the same tensor that are tried, the nearest first: hundreds of products may share a matrix.
+// Reductions of the same tensor that are tried: hundreds of products may share a matrix.
 constexpr unsigned kMaxSiblings = 8;
 
 using Members = SmallVector<linalg::GenericOp>; // in the order of the block
@@ -96,6 +96,7 @@ private:
   bool hasForeignBetween(const Members &members, std::string &reason) const;
   void joinProducers(linalg::GenericOp op);
   void joinSiblings(linalg::GenericOp op);
+  Members siblingsOf(linalg::GenericOp op, OpOperand &input) const;
   void joinChain(linalg::GenericOp op);
   void joinLogSum(linalg::GenericOp op);
 
@@ -107,7 +108,8 @@ private:
 };
 
 /// Whether something else must run between two members: it reads what one computes, and another reads what it computes.
-/// Another group runs as a whole.
+/// Another group runs as a whole. The last member is the last operation that has a group, so nothing behind it leads
+/// back.
 bool Former::hasForeignBetween(const Members &members, std::string &reason) const {
   llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, members);
   addSoftmaxes(inside, members);
@@ -116,13 +118,14 @@ bool Former::hasForeignBetween(const Members &members, std::string &reason) cons
   const unsigned last = position_.lookup(members.back());
   auto addReadersOf = [&](Operation *op) {
     for (Operation *user : op->getUsers())
-      if (Operation *top = block_.findAncestorOpInBlock(*user); top && seen.insert(top).second)
+      if (Operation *top = block_.findAncestorOpInBlock(*user);
+          top && position_.lookup(top) <= last && seen.insert(top).second)
         readers.push_back(top);
   };
   for (linalg::GenericOp op : members)
     for (Operation *user : op->getUsers()) {
       Operation *top = block_.findAncestorOpInBlock(*user);
-      if (!top)
+      if (!top || position_.lookup(top) > last)
         continue;
       if (!inside.contains(top) && seen.insert(top).second)
         readers.push_back(top);
@@ -198,18 +201,30 @@ void Former::joinSiblings(linalg::GenericOp op) {
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (!isa<RankedTensorType>(input->get().getType()))
       continue;
-    for (OpOperand &use : input->get().getUses()) {
-      auto other = dyn_cast<linalg::GenericOp>(use.getOwner());
-      std::string reason;
-      if (!other || !number_.contains(other) || numberOf(other) == numberOf(op) || other.getNumReductionLoops() == 0 ||
-          other.getMatchingIndexingMap(&use) != op.getMatchingIndexingMap(input) ||
-          other.getIteratorTypesArray() != op.getIteratorTypesArray())
+    for (linalg::GenericOp other : siblingsOf(op, *input)) {
+      if (numberOf(other) == numberOf(op))
         continue;
       if (++tries > kMaxSiblings)
         return;
+      std::string reason;
       join({std::min(numberOf(other), numberOf(op)), std::max(numberOf(other), numberOf(op))}, reason);
     }
   }
+}
+
+/// Other reductions that read the tensor as the operation does, the nearest first: whether two that are far from each
+/// other can be one takes long to find out.
+Members Former::siblingsOf(linalg::GenericOp op, OpOperand &input) const {
+  Members siblings;
+  for (OpOperand &use : input.get().getUses()) {
+    auto other = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (other && other != op && number_.contains(other) && other.getNumReductionLoops() != 0 &&
+        other.getMatchingIndexingMap(&use) == op.getMatchingIndexingMap(&input) &&
+        other.getIteratorTypesArray() == op.getIteratorTypesArray())
+      siblings.push_back(other);
+  }
+  llvm::sort(siblings, [&](Operation *a, Operation *b) { return position_.lookup(a) > position_.lookup(b); });
+  return siblings;
 }
 
 /// The last product of a chain brings all of it: no part of it is a group.

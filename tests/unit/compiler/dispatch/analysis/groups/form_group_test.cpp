@@ -87,5 +87,30 @@ TEST_F(GroupTest, RowsAreOneKernelColumnsThatAreReadAgainTwo) {
       << grouped.boundaries[0].reason;
 }
 
+/// Of twenty sums of one tensor each scales the next one; the last two do not depend on each other.
+TEST_F(GroupTest, TheNearestReductionsOfATensorAreOneKernel) {
+  auto sum = [](const std::string &result, const std::string &with) {
+    return "%" + result +
+           R"mlir( = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (0)>,
+          affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+          ins(%x, %)mlir" +
+           with + R"mlir( : tensor<4x8xf32>, tensor<4xf32>) outs(%a : tensor<4xf32>) {
+        ^bb0(%v: f32, %w: f32, %s: f32):
+          %p = arith.mulf %v, %w : f32
+          %t = arith.addf %p, %s : f32
+          linalg.yield %t : f32
+      } -> tensor<4xf32>
+)mlir";
+  };
+  std::string text =
+      "func.func @f(%x: tensor<4x8xf32>, %a: tensor<4xf32>, %r0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n";
+  for (int number = 1; number < 20; ++number)
+    text += sum("r" + std::to_string(number), "r" + std::to_string(number - 1));
+  text += sum("first", "r19") + sum("second", "r19") + "return %first, %second : tensor<4xf32>, tensor<4xf32>\n}";
+  const GroupedBlock grouped = formGroups(parseFunction(text).front());
+  EXPECT_EQ(grouped.groups.size(), 20u);
+  EXPECT_EQ(grouped.groups.back().ops.size(), 2u);
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
