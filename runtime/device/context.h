@@ -5,6 +5,7 @@
 
 #include "abi/target_arch.h"
 #include "runtime/cuda/handles.h"
+#include "runtime/device/stream_capture.h"
 #include "support/result.h"
 
 #include <array>
@@ -39,6 +40,8 @@ public:
   int ordinal() const { return device_; }
   /// Makes the context current for a scope.
   cuda::ContextScope enter() const { return cuda::ContextScope(*driver_, context_); }
+  /// The same, to give something back.
+  ReleaseScope enterToRelease() const { return ReleaseScope(*driver_, context_); }
 
   /// What abi::rankCandidates asks: compute capability, driver version, limits.
   const abi::DeviceTraits &traits() const { return traits_; }

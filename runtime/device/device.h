@@ -48,6 +48,7 @@ public:
   const abi::DeviceTraits &traits() const { return context_->traits(); }
   std::string description() const { return context_->description(); }
   cuda::ContextScope enter() const { return context_->enter(); }
+  ReleaseScope enterToRelease() const { return context_->enterToRelease(); }
   int ordinal() const { return context_->ordinal(); }
   bool hasMemoryPools() const { return context_->hasMemoryPools(); }
   /// The software driver names itself; it interprets PTX and is never reported as a GPU.

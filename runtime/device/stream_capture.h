@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is asked of a stream that belongs to the caller: whether a capture into a graph is going on, and which stream it
-// is. The context is current.
+// Captures of the process into graphs, which are the caller's: whether one is going on, and what may be done meanwhile.
+// The context is current.
 #pragma once
 
 #include "runtime/cuda/handles.h"
@@ -30,6 +30,18 @@ private:
   bool isActive_;
   Status status_;
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+/// Makes a context current for giving memory, code and graphs back. A driver waits for all of a context's work where
+/// memory is freed and code unloaded (driver 580, H200), so that nothing else waits for what may still use them: a call
+/// that only waits would end the captures of all threads. Freeing ends them too, but not in a relaxed thread.
+class ReleaseScope {
+public:
+  ReleaseScope(const cuda::Driver &driver, CUcontext context) : current_(driver, context), relaxed_(driver, true) {}
+
+private:
+  cuda::ContextScope current_;
+  RelaxedCapture relaxed_;
 };
 
 } // namespace tenon::runtime

@@ -57,7 +57,7 @@ Result<std::shared_ptr<Executable>> Executable::create(std::shared_ptr<Device> d
 }
 
 Executable::~Executable() {
-  cuda::ContextScope scope = device_->enter();
+  ReleaseScope scope = device_->enterToRelease();
   images_.clear();
 }
 

@@ -31,7 +31,7 @@ Result<std::shared_ptr<Buffer>> allocateHostVisible(Device &device, uint64_t byt
   device.countAllocation(bytes);
   return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, options, host,
                                   [owner = &device, host, bytes] {
-                                    cuda::ContextScope scope = owner->enter();
+                                    ReleaseScope scope = owner->enterToRelease();
                                     (void)owner->driver().cuMemFreeHost(host);
                                     owner->countFree(bytes);
                                   });
@@ -97,7 +97,7 @@ Result<std::shared_ptr<Buffer>> importHostMemory(Device &device, void *memory, u
   return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, hostOptions, memory,
                                   [owner = &device, memory, released = std::move(released)] {
                                     {
-                                      cuda::ContextScope inner = owner->enter();
+                                      ReleaseScope scope = owner->enterToRelease();
                                       (void)owner->driver().cuMemHostUnregister(memory);
                                     }
                                     if (released)

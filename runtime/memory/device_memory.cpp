@@ -46,7 +46,7 @@ Result<StreamMemory> allocateStreamMemory(Device &device, uint64_t bytes, CUstre
 }
 
 void freeDeviceMemory(Device &device, uint64_t address, uint64_t bytes, DeviceAllocator allocator) {
-  cuda::ContextScope scope = device.enter();
+  ReleaseScope scope = device.enterToRelease();
   // Nobody can act on a failure: after a kernel's fault the driver refuses, and the context takes the memory along.
   if (allocator == DeviceAllocator::StreamOrdered)
     (void)device.driver().cuMemFreeAsync(address, device.stream().handle());

@@ -33,7 +33,7 @@ DriverPool::DriverPool(std::shared_ptr<Device> device, const DriverPoolOptions &
     : Pool(std::move(device), options.name, options.limitBytes), pool_(pool) {}
 
 DriverPool::~DriverPool() {
-  cuda::ContextScope scope = device_->enter();
+  ReleaseScope scope = device_->enterToRelease();
   (void)device_->driver().cuMemPoolDestroy(pool_);
 }
 

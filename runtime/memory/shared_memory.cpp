@@ -83,20 +83,26 @@ Result<std::shared_ptr<Buffer>> mapMemory(Device &device, uint64_t bytes, const 
   cuda::ContextScope scope = device.enter();
   TENON_RETURN_IF_ERROR(scope.status());
   TENON_ASSIGN_OR_RETURN(const uint64_t mapped, mappedBytes(device, bytes));
-  CUdeviceptr address = 0;
-  TENON_RETURN_IF_ERROR(device.allocateCounted(mapped, [&]() -> Status {
+  // Unmapping does not wait for work. Freeing does, so each mapping has a byte that is freed before it goes.
+  CUdeviceptr fence = 0, address = 0;
+  TENON_RETURN_IF_ERROR(
+      cuda::driverStatus(device.driver(), device.driver().cuMemAlloc_v2(&fence, 1), "cuMemAlloc_v2 of 1 byte"));
+  Status made = device.allocateCounted(mapped, [&]() -> Status {
     CUmemGenericAllocationHandle handle = 0;
     TENON_RETURN_IF_ERROR(obtain(mapped, handle));
     Result<CUdeviceptr> at = mapHandle(device, handle, mapped);
     (void)device.driver().cuMemRelease(handle);
     TENON_ASSIGN_OR_RETURN(address, std::move(at));
     return okStatus();
-  }));
+  });
+  if (!made.ok()) {
+    (void)device.driver().cuMemFree_v2(fence);
+    return made;
+  }
   return std::make_shared<Buffer>(device.shared_from_this(), address, bytes, options, nullptr,
-                                  [owner = &device, address, mapped] {
-                                    cuda::ContextScope scope = owner->enter();
-                                    // Unmapping does not wait for work as freeing does.
-                                    (void)owner->driver().cuCtxSynchronize();
+                                  [owner = &device, fence, address, mapped] {
+                                    ReleaseScope scope = owner->enterToRelease();
+                                    (void)owner->driver().cuMemFree_v2(fence);
                                     (void)owner->driver().cuMemUnmap(address, mapped);
                                     (void)owner->driver().cuMemAddressFree(address, mapped);
                                     owner->freeCounted(mapped);

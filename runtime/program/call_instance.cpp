@@ -23,13 +23,6 @@ CallInstance::CallInstance(std::shared_ptr<Device> device, std::shared_ptr<const
   }
 }
 
-CallInstance::~CallInstance() {
-  if (!isInFlight_)
-    return;
-  cuda::ContextScope scope = device_->enter();
-  (void)device_->driver().cuCtxSynchronize();
-}
-
 Result<std::unique_ptr<CallInstance>> CallInstance::create(std::shared_ptr<Device> device,
                                                            std::shared_ptr<const CallPlan> plan,
                                                            std::span<const std::shared_ptr<const Buffer>> constants,
@@ -239,7 +232,6 @@ Status CallInstance::describeFault(Status status) const {
 Status CallInstance::issue(CUstream stream, std::span<const Value> inputs, std::span<const Value> results,
                            const Options &options) {
   TENON_RETURN_IF_ERROR(bind(inputs, results, options));
-  isInFlight_ |= !options.isWaitedFor;
   const cuda::Driver &driver = device_->driver();
   const bool isTraced = options.isTraced && device_->trace();
   const bool isSynchronous = options.synchronous || options.observer;

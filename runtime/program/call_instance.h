@@ -24,7 +24,6 @@ public:
     bool graph = true;                   // where that pays
     bool synchronous = false;            // wait after every command
     bool isTraced = true;                // where the device has a trace: no graph, and the call waits
-    bool isWaitedFor = false;            // by the caller, before anything of this can go away
     CommandObserver *observer = nullptr; // waits after every command too
     // Memory for the arena, where the instance has none of its own; and the values of registers, where calls of one
     // plan may differ in the constants of its dispatches.
@@ -37,8 +36,6 @@ public:
                                                       std::shared_ptr<const CallPlan> plan,
                                                       std::span<const std::shared_ptr<const Buffer>> constants,
                                                       bool hasArena);
-  /// Waits for what may still run.
-  ~CallInstance();
   CallInstance(const CallInstance &) = delete;
   CallInstance &operator=(const CallInstance &) = delete;
 
@@ -76,7 +73,7 @@ private:
   std::vector<uint8_t> isChanged_;     // [plan buffers] by this call
   std::vector<BoundCommand> commands_; // [plan commands]
   std::unique_ptr<ReplayGraph> graph_;
-  bool isBound_ = false, isInFlight_ = false;
+  bool isBound_ = false;
 };
 
 } // namespace tenon::runtime

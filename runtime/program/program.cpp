@@ -288,7 +288,6 @@ Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, st
   std::lock_guard lock(planned.mutex);
   CallInstance::Options how = {.graph = options.graph,
                                .synchronous = options.synchronous,
-                               .isWaitedFor = !options.stream,
                                .observer = options.stream ? nullptr : options.observer,
                                .registers = registers};
   if (isCaptured) {
@@ -315,7 +314,7 @@ Status Program::issue(PlannedCall &planned, CUstream stream, bool isCaptured, st
   std::rotate(instances.begin(), found, found + 1);
   StreamArenas::Use arena;
   if (planned.plan->arenaBytes != 0) {
-    TENON_ASSIGN_OR_RETURN(arena, arenas_.take(stream, id, planned.plan->arenaBytes, how.isWaitedFor));
+    TENON_ASSIGN_OR_RETURN(arena, arenas_.take(stream, id, planned.plan->arenaBytes));
     how.arena = arena.memory;
   }
   return instances.front().instance->issue(stream, inputs, results, how);

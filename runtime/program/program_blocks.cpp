@@ -179,7 +179,6 @@ Status Program::runBlock(BlockCall &call, const CallOptions &options) {
     TENON_RETURN_IF_ERROR(planned->instances.front().instance->issue(device_->stream().handle(), call.inputs, results,
                                                                      {.graph = options.graph && planned->isUsedAgain,
                                                                       .synchronous = options.synchronous,
-                                                                      .isWaitedFor = true,
                                                                       .observer = options.observer,
                                                                       .arena = arena.get(),
                                                                       .registers = registers}));

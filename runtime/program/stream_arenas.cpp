@@ -16,19 +16,11 @@ constexpr size_t kMostStreams = 16; // the one not used for longest makes room
 } // namespace
 
 struct StreamArenas::Arena {
-  Arena(Device &device, uint64_t stream) : device(device), stream(stream) {}
-  ~Arena() {
-    if (!mayRun)
-      return;
-    cuda::ContextScope scope = device.enter();
-    (void)device.driver().cuCtxSynchronize();
-  }
+  explicit Arena(uint64_t stream) : stream(stream) {}
 
-  Device &device;
   const uint64_t stream;
   std::mutex mutex; // guards what follows, and is held while work is given to the stream
   std::shared_ptr<Buffer> memory;
-  bool mayRun = false; // work that uses it, when it goes
 };
 
 StreamArenas::StreamArenas(Device &device) : device_(device) {}
@@ -38,19 +30,15 @@ std::shared_ptr<StreamArenas::Arena> StreamArenas::find(uint64_t id) {
   std::lock_guard lock(mutex_);
   auto found = std::find_if(arenas_.begin(), arenas_.end(), [&](const auto &known) { return known->stream == id; });
   if (found == arenas_.end()) {
-    if (arenas_.size() >= kMostStreams) {
-      std::lock_guard last(arenas_.back()->mutex);
-      arenas_.back()->mayRun = true; // another thread may be waiting for it
-    }
     if (arenas_.size() >= kMostStreams)
-      arenas_.pop_back();
-    found = arenas_.insert(arenas_.end(), std::make_shared<Arena>(device_, id));
+      arenas_.pop_back(); // another thread may hold it still
+    found = arenas_.insert(arenas_.end(), std::make_shared<Arena>(id));
   }
   std::rotate(arenas_.begin(), found, found + 1);
   return arenas_.front();
 }
 
-Result<StreamArenas::Use> StreamArenas::take(CUstream stream, uint64_t id, uint64_t bytes, bool isWaitedFor) {
+Result<StreamArenas::Use> StreamArenas::take(CUstream stream, uint64_t id, uint64_t bytes) {
   std::shared_ptr<Arena> arena = find(id);
   std::unique_lock turn(arena->mutex);
   std::shared_ptr<Buffer> &memory = arena->memory;
@@ -70,7 +58,6 @@ Result<StreamArenas::Use> StreamArenas::take(CUstream stream, uint64_t id, uint6
       return made.takeStatus();
     memory = made.take();
   }
-  arena->mayRun |= !isWaitedFor;
   const Buffer *address = memory.get();
   return Use{std::move(arena), std::move(turn), address};
 }

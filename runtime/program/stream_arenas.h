@@ -29,7 +29,6 @@ public:
   };
 
   explicit StreamArenas(Device &device);
-  /// Waits for what may still run.
   ~StreamArenas();
   StreamArenas(const StreamArenas &) = delete;
   StreamArenas &operator=(const StreamArenas &) = delete;
@@ -37,9 +36,8 @@ public:
   /// At least `bytes` bytes; the device's context is current. A piece that is too small is replaced once the stream is
   /// done with it.
   /// @param id of the stream
-  /// @param isWaitedFor the caller waits for the stream before anything of this can go away
   /// ResourceExhausted: no memory. Errors of earlier work on the stream, if it is waited for.
-  Result<Use> take(CUstream stream, uint64_t id, uint64_t bytes, bool isWaitedFor);
+  Result<Use> take(CUstream stream, uint64_t id, uint64_t bytes);
 
 private:
   std::shared_ptr<Arena> find(uint64_t id);

@@ -298,6 +298,7 @@ CUresult cuModuleLoad(CUmodule *out, const char *path) {
 
 CUresult cuModuleUnload(CUmodule handle) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   Module *module = moduleOf(driver, handle);
   if (!module || module->isLibrary)
     return CUDA_ERROR_INVALID_HANDLE;
@@ -373,6 +374,7 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jitOp
 
 CUresult cuLibraryUnload(CUlibrary handle) {
   TENON_ENTER_CONTEXT();
+  TENON_UNSAFE_CALL();
   Module *module = moduleOf(driver, handle);
   if (!module || !module->isLibrary)
     return CUDA_ERROR_INVALID_HANDLE;

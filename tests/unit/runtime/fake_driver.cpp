@@ -141,11 +141,6 @@ FAKE CUresult cuStreamSynchronize(CUstream) {
   ENTER();
   return fake().sticky;
 }
-FAKE CUresult cuCtxSynchronize() {
-  ENTER();
-  fake().isCaptureBroken |= fake().capturing != nullptr;
-  return fake().sticky;
-}
 FAKE CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
   ENTER();
   *id = reinterpret_cast<uintptr_t>(stream);

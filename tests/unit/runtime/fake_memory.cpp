@@ -111,6 +111,7 @@ FAKE CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
 }
 FAKE CUresult cuMemFreeHost(void *pointer) {
   ENTER();
+  fake().isCaptureBroken |= fake().capturing && fake().captureMode != CU_STREAM_CAPTURE_MODE_RELAXED;
   --fake().liveAllocations;
   std::free(pointer);
   return CUDA_SUCCESS;

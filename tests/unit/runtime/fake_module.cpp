@@ -94,6 +94,7 @@ FAKE CUresult cuLinkDestroy(CUlinkState state) {
 FAKE CUresult cuModuleUnload(CUmodule module) {
   GiveBack back(module);
   ENTER();
+  fake().isCaptureBroken |= fake().capturing && fake().captureMode != CU_STREAM_CAPTURE_MODE_RELAXED;
   back.done();
   --fake().liveModules;
   delete reinterpret_cast<Module *>(module);

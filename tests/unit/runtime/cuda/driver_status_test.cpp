@@ -26,7 +26,7 @@ TEST(DriverStatus, WhatFailsAfterAFaultNamesTheFirst) {
   ASSERT_OK(driver.status());
   forgetFaults();
   EXPECT_EQ(firstFault((*driver)->path()), "");
-  EXPECT_STATUS(driverStatus(**driver, CUDA_ERROR_ILLEGAL_ADDRESS, "cuCtxSynchronize"), Aborted, "says so");
+  EXPECT_STATUS(driverStatus(**driver, CUDA_ERROR_ILLEGAL_ADDRESS, "cuStreamSynchronize"), Aborted, "says so");
   rememberFault((*driver)->path(), "device A", makeError(StatusCode::Aborted, "dispatch 'first'"));
   rememberFault((*driver)->path(), "device B", makeError(StatusCode::Aborted, "dispatch 'second'"));
   EXPECT_EQ(firstFault((*driver)->path()), "device A: dispatch 'first'");

@@ -248,6 +248,23 @@ TEST_F(CallStreamTest, NoPlanGoesDuringACapture) {
   EXPECT_LE(fake.liveGraphs, 2 * 256);
 }
 
+// A garbage collector picks the moment: its thread ends no capture of another's, whatever of the program still runs.
+TEST_F(CallStreamTest, AProgramGoesWhileAnotherThreadCaptures) {
+  load({addThroughTransients()});
+  {
+    const Value a = vector({1, 2});
+    std::vector<Value> results;
+    for (uintptr_t number : {16, 17, 16})
+      ASSERT_OK(program->callInto(0, std::vector<Value>{a, a, scalar(2)}, results, {.stream = stream(number)}));
+    fake.capturing = stream(99);
+    program.reset();
+  }
+  EXPECT_FALSE(fake.isCaptureBroken);
+  EXPECT_EQ(fake.captureMode, CU_STREAM_CAPTURE_MODE_GLOBAL); // as it was
+  EXPECT_EQ(fake.liveModules, 0);
+  fake.capturing = nullptr;
+}
+
 // Memory that a failed call gives back is given back as a capture allows it.
 TEST_F(CallStreamTest, ACapturedCallThatFailsBreaksNoRule) {
   load({addThroughTransients()});
