@@ -95,6 +95,15 @@ protected:
     return Tensor{abi::ElementType::F32, {int64_t(n)}, upload(std::vector<float>(n, value))};
   }
   std::vector<float> read(const Value &value) { return download<float>(*std::get<Tensor>(value).buffer); }
+  /// Neither, where the driver captures no streams.
+  void findCapture() {
+    void *library = dlopen(device->driver().path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr);
+    if (!ReplayGraph::isSupported(device->driver()))
+      return;
+    beginCapture = reinterpret_cast<decltype(beginCapture)>(dlsym(library, "cuStreamBeginCapture_v2"));
+    endCapture = reinterpret_cast<decltype(endCapture)>(dlsym(library, "cuStreamEndCapture"));
+  }
   Status synchronize(CUstream stream) {
     cuda::ContextScope scope = device->enter();
     return cuda::driverStatus(device->driver(), device->driver().cuStreamSynchronize(stream), "cuStreamSynchronize");
@@ -103,6 +112,8 @@ protected:
   std::unique_ptr<test::AlignedBytes> bytes;
   std::unique_ptr<Program> program;
   CUstream streams[2] = {};
+  decltype(&::cuStreamBeginCapture_v2) beginCapture = nullptr;
+  decltype(&::cuStreamEndCapture) endCapture = nullptr;
 };
 
 TEST_F(ProgramCalls, SameShapesOtherBuffers) {
@@ -161,19 +172,16 @@ TEST_F(ProgramCalls, OneAfterTheOtherOnAStream) {
   EXPECT_EQ(read(second[0]), std::vector<float>(256, 10));
 }
 TEST_F(ProgramCalls, WithinTheCallersCapture) {
-  void *library = dlopen(device->driver().path().c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(library, nullptr);
-  auto begin = reinterpret_cast<decltype(&::cuStreamBeginCapture_v2)>(dlsym(library, "cuStreamBeginCapture_v2"));
-  auto end = reinterpret_cast<decltype(&::cuStreamEndCapture)>(dlsym(library, "cuStreamEndCapture"));
-  if (!begin || !end || !ReplayGraph::isSupported(device->driver()))
+  findCapture();
+  if (!beginCapture || !endCapture)
     GTEST_SKIP() << "the driver '" << device->driver().path() << "' captures no streams";
   const cuda::Driver &driver = device->driver();
   std::vector<Value> inputs = {vector(256, 1), vector(256, 2)}, results = {vector(256, 0)};
   cuda::ContextScope scope = device->enter();
-  ASSERT_EQ(begin(streams[0], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
+  ASSERT_EQ(beginCapture(streams[0], CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
   OK(program->callInto(0, inputs, results, {.stream = streams[0]})); // the first call ever: it loads and allocates
   CUgraph graph = nullptr;
-  ASSERT_EQ(end(streams[0], &graph), CUDA_SUCCESS);
+  ASSERT_EQ(endCapture(streams[0], &graph), CUDA_SUCCESS);
   EXPECT_EQ(read(results[0]), std::vector<float>(256, 0)); // nothing ran
   CUgraphExec exec = nullptr;
   ASSERT_EQ(driver.cuGraphInstantiateWithFlags(&exec, graph, 0), CUDA_SUCCESS);
@@ -183,6 +191,29 @@ TEST_F(ProgramCalls, WithinTheCallersCapture) {
   EXPECT_EQ(read(results[0]), std::vector<float>(256, 6));
   EXPECT_EQ(driver.cuGraphExecDestroy(exec), CUDA_SUCCESS);
   EXPECT_EQ(driver.cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+// What a garbage collector does at any moment: the strictest mode of a capture allows it, whatever still runs.
+TEST_F(ProgramCalls, AProgramGoesWhileAnotherThreadCaptures) {
+  findCapture();
+  if (!beginCapture || !endCapture)
+    GTEST_SKIP() << "the driver '" << device->driver().path() << "' captures no streams";
+  std::vector<Value> inputs = {vector(1 << 16, 1), vector(1 << 16, 2)}, results;
+  Value other = vector(256, 1);
+  for (int i = 0; i < 20; ++i)
+    OK(program->callInto(0, inputs, results, {.stream = streams[1]}));
+  cuda::ContextScope scope = device->enter();
+  ASSERT_EQ(beginCapture(streams[0], CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  std::thread collector([&] {
+    program.reset();
+    other = Value();
+  });
+  collector.join();
+  CUgraph graph = nullptr;
+  EXPECT_EQ(endCapture(streams[0], &graph), CUDA_SUCCESS);
+  if (graph)
+    EXPECT_EQ(device->driver().cuGraphDestroy(graph), CUDA_SUCCESS);
+  OK(synchronize(streams[1]));
+  EXPECT_EQ(read(results[0]), std::vector<float>(1 << 16, 6));
 }
 TEST_F(ProgramCalls, BetweenSemaphores) {
   auto timeline = Semaphore::create();
