@@ -3,6 +3,7 @@
 // Fourier transforms, reversed elements. And topk_v2, whose result need not be in order, as topk, whose is; and the
 // many best of a line as the first ones when it is sorted.
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dialect/linalg_ext/topk_places.h"
 #include "compiler/input/tensors/element_builder.h"
 #include "compiler/input/tensors/patterns.h"
 
@@ -229,7 +230,7 @@ struct SortManyBest : OpRewritePattern<linalg_ext::TopkOp> {
     const auto along = unsigned(op.getDimension());
     auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
     Value values = op.getInputs()[0], start = op.getOutputs()[0];
-    if (!areMany(typeOf(values), typeOf(start).getDimSize(along)))
+    if (!areMany(typeOf(values), along, typeOf(start).getDimSize(along)))
       return failure();
     SmallVector<Value> lines = {behind(rewriter, loc, along, start, values)};
     if (op.getOutputs().size() == 2) {
@@ -264,11 +265,14 @@ struct SortManyBest : OpRewritePattern<linalg_ext::TopkOp> {
   }
 
 private:
-  /// Whether no block of codegen/along/sorting/topk_block has a place for twice as many.
-  static bool areMany(RankedTensorType values, int64_t best) {
-    constexpr int64_t kMostOfWords = 2048, kMostOfWide = 1024;
-    const bool isWide = values.getElementTypeBitWidth() > 32 || !values.hasStaticShape();
-    return best == ShapedType::kDynamic || best > (isWide ? kMostOfWide : kMostOfWords);
+  static bool areMany(RankedTensorType values, unsigned along, int64_t best) {
+    if (best == ShapedType::kDynamic)
+      return true;
+    std::optional<int64_t> length;
+    if (!values.isDynamicDim(along))
+      length = values.getDimSize(along);
+    const auto elementBytes = int64_t(llvm::divideCeil(values.getElementTypeBitWidth(), 8u));
+    return best > linalg_ext::topkEntries(elementBytes, linalg_ext::topkPlaceBits(length, best)) / 2;
   }
   static Value behind(OpBuilder &b, Location loc, unsigned along, Value first, Value then) {
     return tensor::ConcatOp::create(b, loc, along, ValueRange{first, then});

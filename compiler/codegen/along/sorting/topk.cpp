@@ -4,6 +4,7 @@
 #include "compiler/codegen/along/sorting/topk_block.h"
 #include "compiler/codegen/along/sorting/topk_line.h"
 #include "compiler/codegen/kernel/combine.h"
+#include "compiler/dialect/linalg_ext/topk_places.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -86,15 +87,15 @@ AlongPlans Topk::plans(const KernelFunction &kernel) const {
   const LineShape source(kernel.along.inputs[0], op.getDimension());
   const LineShape result(kernel.along.outputs[0].tensor, op.getDimension());
   const std::optional<int64_t> length = source.knownLength(), k = result.knownLength(), lines = source.knownLines();
-  const bool isShort = length && k && *length + *k < (int64_t(1) << 31);
-  Type position = IntegerType::get(op.getContext(), isShort ? 32 : 64);
+  const uint32_t placeBits = linalg_ext::topkPlaceBits(length, k);
+  Type position = IntegerType::get(op.getContext(), placeBits);
   Type value = kernel.along.inputs[0].element;
   const int64_t capacity = TopkBlock::capacity(value, position, k);
   auto plan = [&](int64_t capacity, int64_t parts, int64_t pass, GridFactor blocks) {
     Plan made;
     made.strategy = "topk";
     made.threads = TopkBlock::kThreads;
-    made.choices = {{"capacity", capacity}, {"parts", parts}, {"pass", pass}, {"position", isShort ? 32 : 64}};
+    made.choices = {{"capacity", capacity}, {"parts", parts}, {"pass", pass}, {"position", placeBits}};
     made.grid = {blocks};
     return made;
   };

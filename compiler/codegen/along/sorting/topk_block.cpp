@@ -6,6 +6,7 @@
 #include "compiler/codegen/along/sorting/topk_line.h"
 #include "compiler/codegen/kernel/bodies/gathered.h"
 #include "compiler/codegen/kernel/combine.h"
+#include "compiler/dialect/linalg_ext/topk_places.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,8 +19,6 @@ namespace {
 
 constexpr uint32_t kThreads = TopkBlock::kThreads;
 constexpr uint32_t kWarps = kThreads / 32;
-// Bytes of shared memory for entries.
-constexpr int64_t kEntryBytes = 40960;
 // Up to so many best, which is what a step reads as well, a block holds twice as many entries: it sorts less before it
 // knows what few elements overtake.
 constexpr int64_t kFewBest = 1024;
@@ -356,8 +355,7 @@ void BlockWriter::run() {
 } // namespace
 
 int64_t TopkBlock::capacity(Type value, Type position, std::optional<int64_t> best) {
-  const int64_t bytes = dispatch::elementBytes(value) + dispatch::elementBytes(position);
-  const int64_t most = int64_t(llvm::bit_floor(uint64_t(kEntryBytes / bytes)));
+  const int64_t most = linalg_ext::topkEntries(dispatch::elementBytes(value), position.getIntOrFloatBitWidth());
   const int64_t held = best && *best <= kFewBest ? std::min(most, 2 * kFewBest) : most;
   return best && *best <= held / 2 ? held : 0;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/along/sorting/topk_block.h"
 
+#include "compiler/dialect/linalg_ext/topk_places.h"
+
 #include "tests/unit/compiler/codegen/along/plans.h"
 
 namespace tenon::compiler::codegen {
@@ -32,6 +34,9 @@ TEST_F(TopkBlockTest, HoldsTwiceWhatIsWanted) {
   EXPECT_EQ(TopkBlock::capacity(f32, i32, 1500), 4096);
   EXPECT_EQ(TopkBlock::capacity(f32, i32, 3000), 0);
   EXPECT_EQ(TopkBlock::capacity(f32, i32, std::nullopt), 0);
+  // What the input leaves a top-k is what a block can hold.
+  EXPECT_EQ(TopkBlock::capacity(f32, i32, linalg_ext::topkEntries(4, 32) / 2), 4096);
+  EXPECT_EQ(TopkBlock::capacity(f32, i32, linalg_ext::topkEntries(4, 32) / 2 + 1), 0);
 }
 
 TEST_F(TopkBlockTest, AFewBestAreBoundedFirst) {
