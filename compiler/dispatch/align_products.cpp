@@ -89,6 +89,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
           alignOperands(op);
       } else if (std::optional<Convolution> convolution = Convolution::of(op)) {
         align(*convolution);
+      } else if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation())) {
+        readBackwards(generic);
+        bringEachChannelLast(generic);
       }
     }
     IRRewriter rewriter(&getContext());

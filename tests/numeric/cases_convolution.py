@@ -84,6 +84,8 @@ SHAPES = (
     Shape(1, (1665,), 8, (2,), 1728),
     # More tiles than a device has multiprocessors, in pairs of blocks.
     Shape(9, (28, 28), 40, (3, 3), 256, before=1),
+    # An image of f32 so large that nobody stores it with its border.
+    Shape(8, (64, 64), 64, (3, 3), 16, stride=4, before=1),
 )
 
 

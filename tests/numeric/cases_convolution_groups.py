@@ -78,7 +78,7 @@ EACH = (
     Groups(20, (9, 5), 2048, 1, 1, (5, 5), stride=2, before=2, order=("npg", "wg")),
     Groups(20, (9, 3), 2048, 1, 1, (7, 3), before=1, order=("npg", "wg")),
     Groups(20, (9, 3), 2048, 1, 1, (5, 3), dilation=2, before=2, order=("npg", "wg")),
-    Groups(10, (3, 8), 2048, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(20, (2, 8), 2048, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
     Groups(7, (13, 12), 2048, 1, 1, (3, 3), stride=2, before=1, order=("ngp", "gw")),
     Groups(5, (9, 7), 1200, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
     Groups(6, (8, 14), 1000, 1, 1, (3, 5), dilation=2, before=3, order=("ngp", "gw")),
@@ -96,6 +96,59 @@ BANDS = (
     Groups(1, (33, 4), 16, 1, 1, (13, 1), stride=3, order=("npg", "wg")),
     Groups(3, (41,), 8, 1, 1, (15,), before=9, order=("npg", "wg")),
 )
+
+
+# Gradients by the image of channels for themselves, whose filters are turned around: windows that slide backwards, down columns and
+# as bands, and zeros between the elements of an image, of which a tile knows which are some, or does not.
+EACH_BY_IMAGE = (
+    Groups(10, (2, 8), 2048, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(2, (7, 9), 24, 1, 1, (5, 5), before=2, order=("npg", "wg")),
+    Groups(5, (8, 8), 2048, 1, 1, (3, 3), stride=2, before=1, order=("npg", "wg")),
+    Groups(3, (9, 7), 40, 1, 1, (3, 3), stride=3, before=1, order=("npg", "wg")),
+    Groups(20, (5, 3), 2048, 1, 1, (5, 5), before=2, order=("npg", "wg")),
+    Groups(3, (6, 10), 33, 1, 1, (3, 5), stride=2, dilation=3, before=2, order=("ngp", "gw")),
+)
+
+
+def turned(f, operand, filters, order, rank):
+    """Filters whose windows' last element comes first."""
+    loops = [each for letter in order for each in ([f"w{i}" for i in range(rank)] if letter == "w" else [letter])]
+    back = [f"{size - 1} - {loop}" if loop[0] == "w" else loop for loop, size in zip(loops, filters.shape)]
+    kinds = ", ".join(['"parallel"'] * len(loops))
+    return text(f, operand, list(filters.shape),
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{map_text(back, loops)}, {map_text(loops, loops)}], iterator_types = [{kinds}]}}}} "
+                f"ins({{0}} : {{o[0]}}) outs({{1}} : {{o[1]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}): linalg.yield %x : {operand} }}}} -> {{t}}",
+                filters, f.fill(operand, list(filters.shape), 0))
+
+
+def gradient_of(shape):
+    """The convolution that the gradient by the image is, of the result's gradient with zeros around and between; where that begins."""
+    wide = [size + shape.dilation * (window - 1) for size, window in zip(shape.image, shape.window)]
+    before = [shape.dilation * (window - 1) - shape.before for window in shape.window]
+    return Groups(shape.batch, wide, shape.groups, 1, 1, shape.window, dilation=shape.dilation, order=shape.order), before
+
+
+def by_image(f, shape, operand, given, filters, by):
+    made, before = gradient_of(shape)
+    rank = len(shape.image)
+    numbers = [", ".join(map(str, each)) for each in (
+        [low for letter in shape.order[0] for low in (before if letter == "p" else [0])], given.shape,
+        [step for letter in shape.order[0] for step in ([shape.stride] * rank if letter == "p" else [1])])]
+    wide = made.arranged(shape.order[0])
+    source = text(f, operand, wide, f"{{r}} = tensor.insert_slice {{0}} into {{1}}[{numbers[0]}] [{numbers[1]}] [{numbers[2]}] : "
+                                    f"{{o[0]}} into {{o[1]}}", given, f.fill(operand, wide, 0))
+    return convolve(f, made, operand, "f32", source, turned(f, operand, filters, shape.order[1], rank), by)
+
+
+def summed_by_image(shape, given, filters):
+    made, before = gradient_of(shape)
+    rank = len(shape.image)
+    wide = np.zeros(made.arranged(shape.order[0]))
+    begins = iter(before)
+    spread = lambda letters, several: [each for letter in letters for each in letter * (rank if letter == several else 1)]
+    wide[tuple(slice(low, low + (size - 1) * step + 1, step) for letter, size in zip(spread(shape.order[0], "p"), given.shape)
+               for low, step in [(next(begins), shape.stride) if letter == "p" else (0, 1)])] = given
+    return convolved(made, wide, np.flip(filters, [axis for axis, letter in enumerate(spread(shape.order[1], "w")) if letter == "w"]))
 
 
 def convolve(f, shape, operand, result, image, filters, by=None):
@@ -154,6 +207,8 @@ CHANNELS_BY_FILTERS = (
     Groups(2, (7, 7), 530, 1, 1, (3, 3), before=1, order=("npg", "wg")),
     Groups(3, (10, 10), 9, 1, 1, (2, 2), stride=4, order=("npg", "wg")),
     Groups(2, (5, 8, 8), 12, 1, 1, (1, 3, 3), before=1, order=("npg", "wg")),
+    # So many channels that lie first that they are brought last.
+    Groups(6, (15, 17), 350, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
 )
 
 
@@ -271,6 +326,16 @@ def cases(sizes):
             yield Case("convolution of each channel", operand if operand == result else f"{operand} to {result}", one(
                 [image, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b),
                 lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
+        for number, shape in enumerate(EACH_BY_IMAGE):
+            if not whole and number % len(KINDS) != kind:
+                continue
+            random = generator("channels by image", operand, number)
+            given, filters = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                              for extents in (shape.arranged(shape.order[0], p=shape.out), shape.arranged(shape.order[1])))
+            by = "bands" if number == 1 and operand != "f32" else None
+            yield Case("convolution of each channel, by image", operand if operand == result else f"{operand} to {result}", one(
+                [given, filters], lambda f, a, b, shape=shape, operand=operand, by=by: by_image(f, shape, operand, a, b, by),
+                lambda a, b, shape=shape: summed_by_image(shape, a.v, b.v)))
         for number, shape in enumerate(BANDS[:0 if operand == "f32" else None]):
             if not whole and number % 2 != kind:
                 continue

@@ -23,6 +23,22 @@ void collectMemory(const KernelFunction &kernel, const KernelOp &op, const Kerne
         collectMemory(kernel, producer, each, found);
 }
 
+/// Whether exact f32 that are read from an image with a border lie along the axis, in vectors that begin at multiples
+/// of themselves: channels that are parts of the sum are the image's from some vector on.
+bool liesInVectors(const KernelFunction &kernel, const KernelTensor &image, const KernelOp &op, unsigned axis,
+                   const GroupShape &shape) {
+  const GroupShape::Along along = shape.along(image, op.op, axis);
+  func::FuncOp function = kernel.function;
+  if (along != GroupShape::Along::Shifted || !image.element.isF32() || function->hasAttr(dispatch::kTf32Attr))
+    return along == GroupShape::Along::Adjacent;
+  const auto ofVector = int64_t(16 / dispatch::elementBytes(image.element));
+  const std::optional<dispatch::LinearExpr> last =
+      dispatch::LinearExpr::of(image.map.getResults().back(), image.map.getNumDims());
+  // The axis itself is the only one that leads elsewhere.
+  return last && last->offset % ofVector == 0 && image.shape.back().size % ofVector == 0 &&
+         llvm::count_if(last->factors, [&](int64_t factor) { return factor % ofVector != 0; }) == 1;
+}
+
 Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispatch::ContractionSide &side,
                   ArrayRef<unsigned> across, ArrayRef<unsigned> reduced, const GroupShape &shape) {
   Operand operand;
@@ -39,7 +55,7 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
   };
   const auto *border = llvm::find_if(op.borders, [&](const auto &each) { return each.value == operand.value; });
   auto lies = [&](unsigned axis) {
-    return border != op.borders.end() ? liesAlong(border->tensor, op, axis)
+    return border != op.borders.end() ? liesInVectors(kernel, border->tensor, op, axis, shape)
                                       : llvm::any_of(operand.inputs, [&](const OperandInput &each) {
                                           return liesAlong(each.input->tensor, *each.op, axis) ||
                                                  shape.sharedBy(each.input->tensor, each.op->op, axis);
@@ -53,7 +69,7 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
     if (const KernelInput &input = op.inputs[argument.getArgNumber()];
         input.isMemory() && liesAlong(input.tensor, op, operand.vectorAxis))
       operand.plain = &input;
-  if (border != op.borders.end() && liesAlong(border->tensor, op, operand.vectorAxis))
+  if (border != op.borders.end() && liesInVectors(kernel, border->tensor, op, operand.vectorAxis, shape))
     operand.border = border;
   return operand;
 }
@@ -71,7 +87,9 @@ void bringAdjacentLast(SmallVector<unsigned> &reduced, const KernelFunction &ker
              shape.sharedBy(tensor, reader.op, axis);
     };
     return llvm::any_of(inputs, [&](const OperandInput &each) { return lies(each.input->tensor, *each.op); }) ||
-           llvm::any_of(op.borders, [&](const KernelBorder &each) { return lies(each.tensor, op); });
+           llvm::any_of(op.borders, [&](const KernelBorder &each) {
+             return lies(each.tensor, op) || liesInVectors(kernel, each.tensor, op, axis, shape);
+           });
   };
   if (reduced.empty() || isAdjacent(reduced.back()))
     return;

@@ -327,7 +327,8 @@ Value TileSpace::isInside(const KernelBorder &border, const Point &point) {
   return inside;
 }
 
-TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
+TileSpace::Source TileSpace::sourceWhere(const Operand &operand, Value across, Value reduced, unsigned width,
+                                         bool mayEnd) {
   auto [point, exists] = locate(operand, across, reduced, width, mayEnd);
   if (isOfExpert(operand))
     return {addressOfWeights(operand, point), exists};
@@ -335,8 +336,14 @@ TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value 
   if (!operand.border)
     return {address, exists};
   Value inside = isInside(*operand.border, point);
-  address = k_.select(inside, address, kernel_.bodies.base(operand.tensor()));
   return {address, exists ? k_.both(exists, inside) : inside};
+}
+
+TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
+  Source source = sourceWhere(operand, across, reduced, width, mayEnd);
+  if (operand.border && !isOfExpert(operand))
+    source.address = k_.select(source.exists, source.address, kernel_.bodies.base(operand.tensor()));
+  return source;
 }
 
 } // namespace tenon::compiler::codegen

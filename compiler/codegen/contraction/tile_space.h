@@ -96,6 +96,8 @@ public:
     mlir::Value exists; // null: yes
   };
   Source source(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
+  /// The same for who reads nothing where they are not: then the address may lie outside of the tensor.
+  Source sourceWhere(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
 
   /// Product of the sizes of some axes, where all are known.
   std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;

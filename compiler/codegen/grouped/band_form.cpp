@@ -24,27 +24,16 @@ constexpr double kBring = 50, kStore = 45, kRead = 6, kMultiply = 2, kProduct = 
 } // namespace
 
 std::optional<BandForm> BandForm::of(const KernelFunction &kernel, const GroupShape &shape) {
-  std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || !product->sum.sum.type.isF32())
+  std::optional<ImageProduct<dispatch::ChannelWindows>> found =
+      ImageProduct<dispatch::ChannelWindows>::of(kernel, shape);
+  if (!found)
     return std::nullopt;
-  const KernelOp &op = *product->op;
-  const std::optional<dispatch::Contraction> contraction = dispatch::productOf(op.op);
-  std::optional<dispatch::ChannelWindows> loops =
-      contraction ? dispatch::ChannelWindows::of(*contraction) : std::nullopt;
-  if (!loops)
+  const int64_t channels = found->sizes[found->loops.channel];
+  if (found->image.shape.back().size != channels || channels % 8 != 0)
     return std::nullopt;
-  const std::optional<KernelTensor> image = readTensor(kernel, op, loops->image, loops->imageMap);
-  BandForm form;
-  form.sizes = linalg::GenericOp(op.op).getStaticLoopRanges();
-  if (!image || image->shape.back().size != form.sizes[loops->channel] || form.sizes[loops->channel] % 8 != 0)
-    return std::nullopt;
-  if (!loops->isImageLeft)
-    product->exchangeSides();
-  form.loops = std::move(*loops);
-  form.product = std::move(*product);
-  form.image = *image;
+  BandForm form{std::move(found->loops), std::move(found->product), found->image, std::move(found->sizes)};
   for (auto [dimension, loop] : llvm::enumerate(form.loops.outer)) // images one behind the other, whole ones
-    if (image->shape[dimension].size != form.sizes[loop])
+    if (form.image.shape[dimension].size != form.sizes[loop])
       return std::nullopt;
   const int64_t window = form.down().window * form.along().window;
   if (window < kLeastWindow || window > kMostWindow)

@@ -118,10 +118,13 @@ Point BandKernel::pointAt(ArrayRef<Value> loops) {
 /// The filter's elements of neighbouring channels at a place of the window.
 BandKernel::Values BandKernel::filtersAt(Value down, Value along, Value channel, uint32_t count) {
   Values loops(form_.sizes.size());
-  if (form_.loops.down && form_.loops.down->window)
-    loops[*form_.loops.down->window] = down;
-  if (form_.loops.along.window)
-    loops[*form_.loops.along.window] = along;
+  auto place = [&](const dispatch::ChannelWindows::Place &slide, Value at) {
+    if (slide.window)
+      loops[*slide.window] = slide.isBackwards ? k_.sub(n(form_.sizes[*slide.window] - 1), at) : at;
+  };
+  if (form_.loops.down)
+    place(*form_.loops.down, down);
+  place(form_.loops.along, along);
   loops[form_.loops.channel] = channel;
   bodies_.setWidth(count, isAligned_);
   const Lanes lanes = bodies_.ofBody(*form_.product.op, form_.product.right.value, pointAt(loops));

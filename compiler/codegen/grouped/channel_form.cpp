@@ -37,28 +37,13 @@ SmallVector<int64_t> divisorsOf(int64_t number, int64_t most) {
 } // namespace
 
 std::optional<ChannelForm> ChannelForm::of(const KernelFunction &kernel, const GroupShape &shape) {
-  std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || !product->sum.sum.type.isF32())
+  std::optional<ImageProduct<dispatch::ChannelFilters>> found =
+      ImageProduct<dispatch::ChannelFilters>::of(kernel, shape);
+  const std::optional<KernelTensor> gradient = found ? found->gradient(kernel) : std::nullopt;
+  if (!gradient || found->image.shape.back().size != found->sizes[found->loops.channel])
     return std::nullopt;
-  const KernelOp &op = *product->op;
-  const std::optional<dispatch::Contraction> contraction = dispatch::productOf(op.op);
-  std::optional<dispatch::ChannelFilters> loops =
-      contraction ? dispatch::ChannelFilters::of(*contraction) : std::nullopt;
-  if (!loops)
-    return std::nullopt;
-  const std::optional<KernelTensor> image = readTensor(kernel, op, loops->image, loops->imageMap),
-                                    gradient = readTensor(kernel, op, loops->gradient, loops->gradientMap);
-  ChannelForm form;
-  form.sizes = linalg::GenericOp(op.op).getStaticLoopRanges();
-  if (!image || !gradient || image->shape.back().size != form.sizes[loops->channel])
-    return std::nullopt;
-  if (!loops->isImageLeft)
-    product->exchangeSides();
-  form.loops = std::move(*loops);
-  form.product = std::move(*product);
-  form.image = *image;
-  form.gradient = *gradient;
-  return form;
+  return ChannelForm{std::move(found->loops), std::move(found->product), found->image, *gradient,
+                     std::move(found->sizes)};
 }
 
 int64_t ChannelForm::parts() const {

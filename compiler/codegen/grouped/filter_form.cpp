@@ -19,37 +19,17 @@ constexpr double kBegin = 48, kStep = 8;
 } // namespace
 
 std::optional<GroupedFilterForm> GroupedFilterForm::of(const KernelFunction &kernel, const GroupShape &shape) {
-  std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || !product->sum.sum.type.isF32())
+  std::optional<ImageProduct<dispatch::GroupedFilters>> found =
+      ImageProduct<dispatch::GroupedFilters>::of(kernel, shape);
+  const std::optional<KernelTensor> gradient = found ? found->gradient(kernel) : std::nullopt;
+  if (!gradient || found->image.shape[found->loops.groupDimension + 1].size != // neighbours of neighbouring groups
+                       found->sizes[found->loops.channel])
     return std::nullopt;
-  const KernelOp &op = *product->op;
-  const std::optional<dispatch::Contraction> contraction = dispatch::productOf(op.op);
-  std::optional<dispatch::GroupedFilters> loops =
-      contraction ? dispatch::GroupedFilters::of(*contraction) : std::nullopt;
-  if (!loops)
-    return std::nullopt;
-  const bool isLeft = !llvm::is_contained(contraction->rows, loops->filter);
-  const dispatch::ContractionSide &side = isLeft ? contraction->left : contraction->right;
-  AffineMap map = side.border ? side.border->map
-                              : linalg::GenericOp(op.op).getMatchingIndexingMap(
-                                    linalg::GenericOp(op.op).getDpsInputOperand(side.inputs.front()));
-  const std::optional<KernelTensor> image = readTensor(kernel, op, loops->image, map),
-                                    gradient = readTensor(kernel, op, loops->gradient, loops->gradientMap);
-  if (!image || !gradient ||
-      image->shape[loops->groupDimension + 1].size != // neighbours of neighbouring groups
-          linalg::GenericOp(op.op).getStaticLoopRanges()[loops->channel])
-    return std::nullopt;
-  GroupedFilterForm form;
-  form.sizes = linalg::GenericOp(op.op).getStaticLoopRanges();
-  form.groups = form.sizes[loops->group];
-  form.channels = form.sizes[loops->channel];
-  form.filters = form.sizes[loops->filter];
-  form.loops = std::move(*loops);
-  form.image = *image;
-  form.gradient = *gradient;
-  if (!isLeft)
-    product->exchangeSides();
-  form.product = std::move(*product);
+  GroupedFilterForm form{std::move(found->loops), std::move(found->product), found->image, *gradient,
+                         std::move(found->sizes)};
+  form.groups = form.sizes[form.loops.group];
+  form.channels = form.sizes[form.loops.channel];
+  form.filters = form.sizes[form.loops.filter];
   form.lineGroups = dispatch::groupsOfLine(form.channels, form.filters);
   return FilterUnits(form).fit() ? std::optional(std::move(form)) : std::nullopt;
 }

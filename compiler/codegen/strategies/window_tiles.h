@@ -30,15 +30,20 @@ struct WindowTile {
 /// How a tensor is read through windows along an axis: how far the next result's window is away, and how long it is;
 /// nothing where there is none.
 struct WindowAlong {
-  int64_t step = 1, length = 1, apart = 1;
-  unsigned axis = 0; // of the space: the window's
-  /// Places that windows of so many results meet, counting each once.
+  int64_t step = 1, length = 1, apart = 1; // below 0: the window runs backwards
+  unsigned axis = 0;                       // of the space: the window's
+  int64_t dilation = 1;                    // of the image: so many places are one element, and zeros behind it
+  /// Whether a tile of so many results of an axis knows which of the places it meets are elements.
+  bool knowsElements(int64_t results, int64_t length) const {
+    return dilation == 1 || (results % dilation == 0 && length % results == 0);
+  }
+  /// Places that windows of so many results meet, counting each once; of an image with zeros, its elements.
   int64_t placesOf(int64_t results) const {
     llvm::SmallDenseSet<int64_t> places;
     for (int64_t result = 0; result < results; ++result)
       for (int64_t place = 0; place < length; ++place)
         places.insert(result * step + place * apart);
-    return int64_t(places.size());
+    return int64_t(llvm::divideCeil(places.size(), uint64_t(dilation)));
   }
 };
 std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);

@@ -60,6 +60,7 @@ private:
   std::optional<ImageRows> rows_;  // of an image whose channels come first, where windows slide down columns
   Values elements_;                // of one of them
   int64_t place_ = 0;              // of the window, along it
+  bool isBackwards_ = false;       // it runs backwards there; its last place, the image's first, comes first
   Value row_;                      // of a long window, whose elements are numbered along the last axis; null: all are
 };
 
@@ -110,6 +111,10 @@ void WindowsWriter::placeResults(Value number) {
 }
 
 void WindowsWriter::run(Value block) {
+  // Tiles of many results would get more registers than two blocks have (measured on an H200: 22 us, 30 of one block).
+  constexpr int64_t kManyNumbers = 96;
+  if (tile_.size() * width_ >= kManyNumbers)
+    k_.wantResident(2);
   w_.space.vectorAxis = parallel_ == 0 ? 0 : parallel_ - 1;
   if (rows_ && !rows_->border)
     bodies_.stage(*rows_->op, rows_->image, [&](const Point &) { return rows_->at(elements_, place_, lanes_); });
@@ -131,7 +136,7 @@ void WindowsWriter::run(Value block) {
   };
   Value isAligned = bodies_.isAligned(width_, /*needsWhole=*/true);
   if (rows_)
-    isAligned = k_.both(isAligned, bodies_.isAligned(rows_->image, ImageRows::kWordBytes));
+    isAligned = k_.both(isAligned, bodies_.isAligned(rows_->image, rows_->alignment(width_)));
   k_.branch(isAligned, wide, apart);
 }
 
@@ -225,7 +230,8 @@ WindowsWriter::Values WindowsWriter::walk() {
 /// What a row of a result's window adds to its sums: lane after lane of each sum, place after place.
 WindowsWriter::Values WindowsWriter::contributionsOf(int64_t result, int64_t inWindow, int64_t inRow) {
   Values values;
-  for (int64_t i = 0; i < inRow; ++i) {
+  for (int64_t number = 0; number < inRow; ++number) {
+    const int64_t i = isBackwards_ ? inRow - 1 - number : number;
     Point point = results_[result];
     point.index[parallel_] = k_.number(inWindow);
     w_.space.place(point, parallel_ + 1, w_.shape.axes.size(), k_.number(i));
@@ -246,21 +252,25 @@ WindowsWriter::Values WindowsWriter::contributionsOf(int64_t result, int64_t inW
 void WindowsWriter::slide(unsigned axis, int64_t lines) {
   const WindowAlong down = *windowAlong(w_.kernel, w_.shape, axis);
   const int64_t inRow = *GroupShape::sizeOf(w_.shape.reducedAxes()) / down.length, across = tile_.size() / lines;
+  const std::optional<WindowAlong> along = windowAlong(w_.kernel, w_.shape, parallel_ - (rows_ ? 1 : 2));
+  isBackwards_ = along && along->apart < 0;
   const size_t each = sums_.size() * lanes_; // of a result
   Values totals;
   for (int64_t result = 0; result < tile_.size(); ++result)
     for (const RowSum &sum : sums_)
       totals.append(lanes_, bodies_.begin(sum));
-  for (int64_t row = 0; row <= (lines - 1) * down.step + (down.length - 1) * down.apart; ++row) {
+  const int64_t apart = std::abs(down.apart);
+  for (int64_t row = 0; row <= (lines - 1) * down.step + (down.length - 1) * apart; ++row) {
     Bodies::Scope scope(bodies_);
     SmallVector<std::pair<int64_t, Values>> contributed; // result, what it gets
     std::optional<int64_t> done;                         // the line
     for (int64_t line = 0; line < lines; ++line) {
-      const int64_t behind = row - line * down.step, inWindow = behind / down.apart;
-      if (behind < 0 || behind % down.apart != 0 || inWindow >= down.length)
+      const int64_t behind = row - line * down.step, number = behind / apart;
+      if (behind < 0 || behind % apart != 0 || number >= down.length)
         continue;
-      if (inWindow == down.length - 1)
+      if (number == down.length - 1)
         done = line;
+      const int64_t inWindow = down.apart < 0 ? down.length - 1 - number : number;
       if (rows_ && contributed.empty()) {
         Point point = results_[line];
         point.index[parallel_] = k_.number(inWindow);
@@ -344,7 +354,9 @@ std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape
   if (!combines || phasesOf(kernel, shape.group).size() != 1 || readsAgain(kernel, shape) ||
       storesElements(kernel, shape))
     return std::nullopt;
-  const bool isAcross = shape.parallel != 0 && windowAlong(kernel, shape, shape.parallel - 1);
+  const std::optional<WindowAlong> across =
+      shape.parallel == 0 ? std::nullopt : windowAlong(kernel, shape, shape.parallel - 1);
+  const bool isAcross = across && across->dilation == 1;
   uint32_t width = shape.parallel == 0 || isAcross ? 1 : vectorWidth(kernel, shape, shape.parallel - 1);
   const size_t sums = phasesOf(kernel, shape.group).front().size();
   const std::optional<int64_t> window = GroupShape::sizeOf(shape.reducedAxes());

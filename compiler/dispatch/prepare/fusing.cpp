@@ -48,9 +48,14 @@ bool isBorder(linalg::GenericOp producer) {
 }
 
 constexpr int64_t kVectorBytes = 16;
+// Of a smaller image of f32 the border is stored sooner than threads have asked of each vector whether it is inside
+// (measured on an H200: 14 x 14, 256 channels, by the image 185 us, and 189 without a border; 56 x 56, 64 channels 195
+// and 184).
+constexpr int64_t kLeastOfExact = 8 << 20;
 
-/// The border around the image of a convolution that tensor cores compute, or of one in groups: they copy the image as
-/// it lies, and zeros for what is outside. Elements one by one would each ask whether they are inside.
+/// The border around the image of a convolution that tensor cores compute, of one in groups, or of one of f32: they
+/// copy the image as it lies, and zeros for what is outside. Elements one by one would each ask whether they are
+/// inside.
 bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   const std::optional<Contraction> product = contractionOf(consumer);
@@ -68,12 +73,15 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   // Many groups at once: patches of the image are brought to shared memory, whatever they lie like.
   if (GroupedWindows::of(*product) || GroupedFilters::of(*product))
     return true;
-  if (!channel || !mayRoundForTensorCores(*product))
-    return false;
   auto image = cast<RankedTensorType>(border->image.getType());
+  const bool isOnCores = mayRoundForTensorCores(*product), isOfFilters = sumsOverPlaces(consumer, map);
+  const bool isLarge = image.getNumElements() * elementBytes(image.getElementType()) >= kLeastOfExact;
+  const bool isExact = !isOnCores && image.getElementType().isF32() && (isLarge || isOfFilters);
+  if (!channel || (!isOnCores && !isExact))
+    return false;
   // Of a gradient by filters the channels are not summed over.
-  if (!llvm::is_contained(product->reduced, channel.getPosition()) &&
-      !(image.getElementTypeBitWidth() == 16 && sumsOverPlaces(consumer, map)))
+  const bool mayLieAcross = isExact || image.getElementTypeBitWidth() == 16;
+  if (!llvm::is_contained(product->reduced, channel.getPosition()) && !(mayLieAcross && isOfFilters))
     return false;
   return image.getShape().back() * elementBytes(image.getElementType()) % kVectorBytes == 0;
 }

@@ -2,29 +2,16 @@
 #include "compiler/dispatch/products/channels_last.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/convolutions/channel_filters.h"
+#include "compiler/dispatch/products/turned_result.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
-
-/// The order of dimensions with one of them last.
-SmallVector<int64_t> lastOrder(unsigned rank, unsigned dimension) {
-  SmallVector<int64_t> order;
-  for (unsigned i = 0; i < rank; ++i)
-    if (i != dimension)
-      order.push_back(i);
-  order.push_back(dimension);
-  return order;
-}
-
-template <typename T> SmallVector<T> inOrder(ArrayRef<T> values, ArrayRef<int64_t> order) {
-  return llvm::to_vector(llvm::map_range(order, [&](int64_t from) { return values[from]; }));
-}
 
 Value turned(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> order) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -85,31 +72,15 @@ bool isLast(const Convolution &convolution, OpOperand *operand) {
 
 /// A gradient by filters whose last dimension is neither side's channels has the image's there, and is turned behind:
 /// it is small.
-void turnResult(const Convolution &convolution) {
+void turnGradient(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
-  OpBuilder b(op);
-  OpOperand *start = op.getDpsInitOperand(0);
-  const AffineMap map = op.getMatchingIndexingMap(start);
+  const AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-  auto fill = start->get().getDefiningOp<linalg::FillOp>();
   if (!last || last.getPosition() == convolution.across->image || last.getPosition() == convolution.across->filters ||
-      !fill)
+      !op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
     return;
-  const SmallVector<int64_t> order =
-      lastOrder(map.getNumResults(), *map.getResultPosition(b.getAffineDimExpr(convolution.across->image)));
-  const Location loc = op.getLoc();
-  auto type = cast<RankedTensorType>(start->get().getType());
-  Value empty = tensor::EmptyOp::create(b, loc, inOrder(type.getShape(), order), type.getElementType());
-  start->set(linalg::FillOp::create(b, loc, fill.getInputs()[0], empty).getResult(0));
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.back() = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
-  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-  Value result = op.getResult(0);
-  result.setType(start->get().getType());
-  b.setInsertionPointAfter(op);
-  Value whole = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
-  auto turned = linalg::TransposeOp::create(b, loc, result, whole, invertPermutationVector(order));
-  result.replaceAllUsesExcept(turned->getResult(0), turned);
+  AffineExpr channels = getAffineDimExpr(convolution.across->image, op.getContext());
+  turnResult(op, lastOrder(map.getNumResults(), *map.getResultPosition(channels)));
 }
 
 } // namespace
@@ -118,7 +89,7 @@ void bringChannelsLast(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
   OpBuilder b(op);
   if (convolution.across)
-    turnResult(convolution);
+    turnGradient(convolution);
   for (OpOperand *operand : {convolution.image, convolution.filters}) {
     if (isLast(convolution, operand))
       continue;
@@ -132,6 +103,54 @@ void bringChannelsLast(const Convolution &convolution) {
   }
 }
 
+void bringEachChannelLast(linalg::GenericOp op) {
+  // Two copies cost less than what lanes read across vectors.
+  constexpr int64_t kLeastElements = 1 << 19;
+  if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 || op.getNumDpsInputs() != 2 || !readsWindows(op))
+    return;
+  const std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
+  if (!product || product->batch.size() != 1 || llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
+    return;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  OpBuilder b(op);
+  AffineExpr channels = b.getAffineDimExpr(product->batch.front());
+  SmallVector<Value> operands = op.getDpsInputs();
+  bool isOfFilters = false;
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() < kLeastElements ||
+        !maps[number].getResultPosition(channels) || maps[number].getResults().back() == channels)
+      return;
+    isOfFilters |= sumsOverPlaces(op, maps[number]);
+  }
+  if (!isOfFilters)
+    return;
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    const SmallVector<int64_t> order =
+        lastOrder(maps[number].getNumResults(), *maps[number].getResultPosition(channels));
+    Value tensor = turnedBorder(b, operand, order);
+    operand = tensor ? tensor : turned(b, op.getLoc(), operand, order);
+    maps[number] =
+        AffineMap::get(maps[number].getNumDims(), 0, inOrder(maps[number].getResults(), order), b.getContext());
+  }
+  auto last = cast<linalg::GenericOp>(b.clone(*op));
+  last.getInputsMutable().assign(operands);
+  last.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+  const std::optional<Contraction> turned = productOf(last);
+  if (turned && ChannelFilters::of(*turned))
+    op.replaceAllUsesWith(last);
+  else
+    last->erase();
+}
+
+/// Whether it does as one that bringEachChannelLast() has made.
+static bool readsEachChannelLast(linalg::GenericOp op, AffineMap read) {
+  const std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
+  const std::optional<ChannelFilters> filters = product ? ChannelFilters::of(*product) : std::nullopt;
+  return filters && read.getNumResults() != 0 &&
+         read.getResults().back() == getAffineDimExpr(filters->channel, op.getContext());
+}
+
 bool readsChannelsLast(OpOperand &operand) {
   auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
   auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
@@ -139,6 +158,10 @@ bool readsChannelsLast(OpOperand &operand) {
       copy.getBody()->getTerminator()->getOperand(0) != copy.getBody()->getArgument(0) ||
       !llvm::all_of(copy.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); }))
     return false;
+  const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
+  const bool isTurned = maps[0].getNumResults() != 0 && maps[0].getResults().back() != maps[1].getResults().back();
+  if (isTurned && !op.isDpsInit(&operand) && readsEachChannelLast(op, op.getMatchingIndexingMap(&operand)))
+    return true;
   const std::optional<Contraction> product = readsWindows(op) ? contractionOf(op) : std::nullopt;
   if (!product || !mayRoundForTensorCores(*product) || op.isDpsInit(&operand))
     return false;
@@ -147,9 +170,7 @@ bool readsChannelsLast(OpOperand &operand) {
   if (!last || op.getIteratorTypesArray()[last.getPosition()] == utils::IteratorType::reduction)
     return bool(last);
   // Of a gradient by filters the channels of either side are parallel.
-  const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
-  return maps[0].getResults().back() != maps[1].getResults().back() &&
-         getElementTypeOrSelf(operand.get().getType()).getIntOrFloatBitWidth() == 16 &&
+  return isTurned && getElementTypeOrSelf(operand.get().getType()).getIntOrFloatBitWidth() == 16 &&
          llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap each) { return sumsOverPlaces(op, each); });
 }
 

@@ -14,6 +14,9 @@ namespace tenon::compiler::dispatch {
 
 /// Of a convolution with many channels (Convolution::hasManyChannels).
 void bringChannelsLast(const Convolution &convolution);
+/// Of a gradient by the filters of each channel for itself: threads that have all results of some channels read them
+/// side by side (ChannelFilters). Of other operations nothing happens.
+void bringEachChannelLast(mlir::linalg::GenericOp op);
 
 /// Whether a convolution reads such a copy here.
 bool readsChannelsLast(mlir::OpOperand &operand);

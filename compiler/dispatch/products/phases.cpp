@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dispatch/products/dilation.h"
+#include "compiler/dispatch/products/turned_result.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,6 +27,7 @@ public:
 
 private:
   bool mayDivide() const;
+  bool mayDivideTurned();
   bool startsFromZero();
   Type element() { return getElementTypeOrSelf(dilated_.image.getType()); }
   ArrayRef<int64_t> imageShape() { return cast<RankedTensorType>(dilated_.image.getType()).getShape(); }
@@ -47,7 +49,8 @@ private:
   Location loc_;
   OpBuilder b_;
   const SmallVector<int64_t> sizes_; // of the loops
-  const AffineMap filters_, written_;
+  const AffineMap filters_;
+  AffineMap written_;
   const DilatedImage &dilated_;
   const ArrayRef<Dilation> dilations_;
 };
@@ -67,6 +70,38 @@ bool Phases::mayDivide() const {
   const bool hasFill = linalg::GenericOp(op_).getDpsInits()[0].getDefiningOp<linalg::FillOp>() != nullptr;
   return last && inner && !whole_.ofResult(last.getPosition()) && inner.getPosition() == dilations_.back().result &&
          filters_.getResultPosition(last) && hasFill && after < before;
+}
+
+/// Whether a result whose channels are not the last dimension is worth a copy: then it has them last, and the copy is
+/// turned.
+bool Phases::mayDivideTurned() {
+  // The copy is a read and a write of each result, of 16 bits as long as so many products on tensor cores.
+  constexpr double kLeastSaved = 256;
+  double before = 1, after = 1;
+  for (const Dilation &each : dilations_) {
+    before *= double(each.places);
+    after *= double(each.taps);
+  }
+  if (!written_.isProjectedPermutation() || (before - after) * double(sizes_[convolution_.channels]) < kLeastSaved)
+    return false;
+  std::optional<unsigned> channels; // of the result
+  for (auto [dimension, expr] : llvm::enumerate(written_.getResults()))
+    if (filters_.getResultPosition(expr)) {
+      if (channels)
+        return false;
+      channels = dimension;
+    }
+  if (!channels)
+    return false;
+  const SmallVector<int64_t> order = lastOrder(written_.getNumResults(), *channels);
+  const AffineMap asItIs = written_;
+  written_ = AffineMap::get(asItIs.getNumDims(), 0, inOrder(asItIs.getResults(), order), b_.getContext());
+  if (mayDivide()) {
+    turnResult(op_, order);
+    return true;
+  }
+  written_ = asItIs;
+  return false;
 }
 
 /// Whether a result that no element meets is zero.
@@ -183,14 +218,6 @@ Value Phases::filters() {
   });
 }
 
-/// Whether the operation computes each element from elements at the same place.
-bool isElementwise(linalg::GenericOp op) {
-  return op && op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumReductionLoops() == 0 &&
-         !op.hasIndexSemantics() && op.getBody()->getOps<tensor::ExtractOp>().empty() &&
-         op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty() &&
-         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); });
-}
-
 /// What is computed from each element alone is computed in the shape of `result`, so that it shares its kernel; whoever
 /// reads anything else reads a view.
 void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
@@ -200,7 +227,7 @@ void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
   };
   while (whole.hasOneUse()) {
     auto reader = dyn_cast<linalg::GenericOp>(*whole.user_begin());
-    if (!isElementwise(reader))
+    if (!isSamePlace(reader))
       break;
     OpBuilder b(reader);
     SmallVector<Value> inputs;
@@ -322,7 +349,7 @@ linalg::GenericOp Phases::widen() {
   linalg::GenericOp rounding;
   if (whole.hasOneUse())
     rounding = dyn_cast<linalg::GenericOp>(*whole.user_begin());
-  if (isElementwise(rounding) && rounding.getNumDpsInputs() == 1 &&
+  if (isSamePlace(rounding) && rounding.getNumDpsInputs() == 1 &&
       llvm::range_size(rounding.getBody()->without_terminator()) == 1 &&
       isa<arith::TruncFOp>(rounding.getBody()->front())) {
     b_.setInsertionPoint(rounding);
@@ -375,7 +402,7 @@ linalg::GenericOp Phases::run() {
   });
   if (isOfOne && isPlain && startsFromZero())
     return widen();
-  return isPlain && mayDivide() ? divide() : linalg::GenericOp();
+  return isPlain && (mayDivide() || mayDivideTurned()) ? divide() : linalg::GenericOp();
 }
 
 } // namespace

@@ -11,6 +11,8 @@
 // in memory as before. Of windows of three and steps of two it multiplies 16 times for each four results, not 36 times;
 // 9 times would be enough.
 //
+// A result whose channels come first is turned behind, where that takes less than the products that are saved.
+//
 // A window of one meets elements in one phase alone: then it is the result that has zeros between its elements.
 #pragma once
 

@@ -11,5 +11,7 @@ namespace tenon::compiler::dispatch {
 
 /// Of a convolution whose filters are such a copy; of others nothing happens.
 void readBackwards(const Convolution &convolution);
+/// The same of one of each channel for itself, or of anything else.
+void readBackwards(mlir::linalg::GenericOp op);
 
 } // namespace tenon::compiler::dispatch

@@ -101,3 +101,81 @@ func.func @by_points(%x: tensor<32x14x14x1024xbf16>, %d: tensor<32x7x7x2048xbf16
   } -> tensor<2048x1x1x1024xbf16>
   return %n : tensor<2048x1x1x1024xbf16>
 }
+
+// By the image, channels first: the phases' convolution has them last, and its result is turned, rounded to bf16.
+// It is the kernel of by_image.
+// CHECK: func.func @first_by_image_dispatch_1({{.*}}) -> tensor<8x28x28x128xbf16>
+// CHECK: func.func @first_by_image_dispatch_2(%arg0: tensor<8x56x56x64xbf16>) -> tensor<8x64x56x56xbf16>
+// CHECK-NOT: @first_by_image_dispatch_3
+func.func @first_by_image(%d: tensor<8x128x28x28xbf16>, %f: tensor<128x64x3x3xbf16>) -> tensor<8x64x56x56xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %none = arith.constant 0.0 : f32
+  %z = tensor.empty() : tensor<8x128x58x58xbf16>
+  %zeros = linalg.fill ins(%zero : bf16) outs(%z : tensor<8x128x58x58xbf16>) -> tensor<8x128x58x58xbf16>
+  %wide = tensor.insert_slice %d into %zeros[0, 0, 1, 1] [8, 128, 28, 28] [1, 1, 2, 2] : tensor<8x128x28x28xbf16> into tensor<8x128x58x58xbf16>
+  %e = tensor.empty() : tensor<8x64x56x56xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<8x64x56x56xf32>) -> tensor<8x64x56x56xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, c, y, x, k, r, s) -> (n, k, y + r, x + s)>,
+      affine_map<(n, c, y, x, k, r, s) -> (k, c, r, s)>, affine_map<(n, c, y, x, k, r, s) -> (n, c, y, x)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%wide, %f : tensor<8x128x58x58xbf16>, tensor<128x64x3x3xbf16>) outs(%start : tensor<8x64x56x56xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %g = arith.extf %a : bf16 to f32
+    %h = arith.extf %b : bf16 to f32
+    %m = arith.mulf %g, %h : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<8x64x56x56xf32>
+  %q = tensor.empty() : tensor<8x64x56x56xbf16>
+  %v = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%r : tensor<8x64x56x56xf32>) outs(%q : tensor<8x64x56x56xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %h = arith.truncf %a : f32 to bf16
+    linalg.yield %h : bf16
+  } -> tensor<8x64x56x56xbf16>
+  return %v : tensor<8x64x56x56xbf16>
+}
+
+// Of each channel for itself, by the image, steps of two: one kernel reads the image without its zeros, and the filters
+// backwards, in tiles of 4 x 4 results.
+// CHECK: func.func @each_by_image_dispatch_0({{.*}}tensor<3x3x144xf16>{{.*}}) -> tensor<32x56x56x144xf16> {{.*}}{lines = 4 : i64, name = "windows", run = 4 : i64,
+// CHECK-NOT: @each_by_image_dispatch_1
+func.func @each_by_image(%d: tensor<32x28x28x144xf16>, %f: tensor<3x3x144xf16>) -> tensor<32x56x56x144xf16> {
+  %zero = arith.constant 0.0 : f16
+  %o = tensor.empty() : tensor<3x3x144xf16>
+  %turned = linalg.generic {indexing_maps = [affine_map<(r, s, c) -> (2 - r, 2 - s, c)>, affine_map<(r, s, c) -> (r, s, c)>],
+      iterator_types = ["parallel", "parallel", "parallel"]} ins(%f : tensor<3x3x144xf16>) outs(%o : tensor<3x3x144xf16>) {
+  ^bb0(%a: f16, %b: f16):
+    linalg.yield %a : f16
+  } -> tensor<3x3x144xf16>
+  %z = tensor.empty() : tensor<32x58x58x144xf16>
+  %zeros = linalg.fill ins(%zero : f16) outs(%z : tensor<32x58x58x144xf16>) -> tensor<32x58x58x144xf16>
+  %wide = tensor.insert_slice %d into %zeros[0, 1, 1, 0] [32, 28, 28, 144] [1, 2, 2, 1] : tensor<32x28x28x144xf16> into tensor<32x58x58x144xf16>
+  %e = tensor.empty() : tensor<32x56x56x144xf16>
+  %start = linalg.fill ins(%zero : f16) outs(%e : tensor<32x56x56x144xf16>) -> tensor<32x56x56x144xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, y, x, c, r, s) -> (n, y + r, x + s, c)>, affine_map<(n, y, x, c, r, s) -> (r, s, c)>,
+      affine_map<(n, y, x, c, r, s) -> (n, y, x, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%wide, %turned : tensor<32x58x58x144xf16>, tensor<3x3x144xf16>) outs(%start : tensor<32x56x56x144xf16>) {
+  ^bb0(%a: f16, %b: f16, %s: f16):
+    %m = arith.mulf %a, %b : f16
+    %t = arith.addf %s, %m : f16
+    linalg.yield %t : f16
+  } -> tensor<32x56x56x144xf16>
+  return %r : tensor<32x56x56x144xf16>
+}
+
+// The border around a large image of f32 is nobody's tensor.
+// CHECK: func.func @exact_dispatch_0({{.*}}tensor<32x56x56x64xf32>)
+// CHECK-NOT: @exact_dispatch_1
+func.func @exact(%i: tensor<32x56x56x64xf32>, %f: tensor<64x3x3x64xf32>) -> tensor<32x56x56x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wide = tensor.pad %i low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %zero : f32
+  } : tensor<32x56x56x64xf32> to tensor<32x58x58x64xf32>
+  %e = tensor.empty() : tensor<32x56x56x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<32x56x56x64xf32>) -> tensor<32x56x56x64xf32>
+  %r = linalg.conv_2d_nhwc_fhwc {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%wide, %f : tensor<32x58x58x64xf32>, tensor<64x3x3x64xf32>) outs(%start : tensor<32x56x56x64xf32>) -> tensor<32x56x56x64xf32>
+  return %r : tensor<32x56x56x64xf32>
+}

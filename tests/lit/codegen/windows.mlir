@@ -63,7 +63,7 @@ func.func @tiles(%i: tensor<8x58x58x144xf16>, %w: tensor<3x3x144xf16>, %o: tenso
 
 // Where windows slide along the last axis, a thread reads words of rows, and its lanes take what they meet.
 // CHECK-LABEL: hal.executable.source private @first_dispatch_0
-// CHECK: tenon.strategy = {lines = 1 : i64, name = "windows", run = 8 : i64, threads = 256 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {lines = 1 : i64, name = "windows", run = 4 : i64, threads = 256 : i64, width = 8 : i64}
 func.func @first(%i: tensor<8x144x58x58xf16>, %w: tensor<144x3x3xf16>, %o: tensor<8x144x56x56xf16>) -> tensor<8x144x56x56xf16> {
   %r = linalg.depthwise_conv_2d_nchw_chw ins(%i, %w : tensor<8x144x58x58xf16>, tensor<144x3x3xf16>) outs(%o : tensor<8x144x56x56xf16>) -> tensor<8x144x56x56xf16>
   return %r : tensor<8x144x56x56xf16>

@@ -64,6 +64,7 @@ private:
     return buffer.side * kernel_.depth / (width * k_.threads);
   }
   std::pair<Value, Value> positionOf(const Buffer &buffer, uint32_t width, uint32_t number);
+  bool isWholeInBorder(const Operand &operand, uint32_t width) const;
   Values fetch(Value step, ArrayRef<uint32_t> widths);
   void put(const Values &values, Value half, ArrayRef<uint32_t> widths);
   Values loadFactors(Value half, uint32_t depth);
@@ -93,7 +94,9 @@ private:
 uint32_t ScalarProduct::widthOf(const Operand &operand) const {
   // Every thread brings a vector.
   const uint32_t each = std::min(kernel_.rows, kernel_.columns) * kernel_.depth / k_.threads;
-  return std::min({vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis), 16 / bytes_, each});
+  const uint32_t ofAxis = operand.border ? 16 / dispatch::elementBytes(operand.border->tensor.element)
+                                         : vectorWidth(kernel_.kernel, kernel_.shape, operand.vectorAxis);
+  return std::min({ofAxis, 16 / bytes_, each});
 }
 
 /// Position of vector `number` of the thread in the tile: across, along the reduced elements. Neighbouring threads read
@@ -106,6 +109,12 @@ std::pair<Value, Value> ScalarProduct::positionOf(const Buffer &buffer, uint32_t
   return buffer.operand->isAlongReduced ? std::pair(row, column) : std::pair(column, row);
 }
 
+/// Whether a vector of f32 lies inside of the image or outside: what is outside is a load that is not made.
+bool ScalarProduct::isWholeInBorder(const Operand &operand, uint32_t width) const {
+  return operand.border && !operand.border->expert && type_.isF32() && operand.value.getType() == type_ &&
+         width * bytes_ == 16;
+}
+
 /// What the thread brings of a step.
 ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths) {
   Bodies::Scope scope(bodies_);
@@ -113,9 +122,15 @@ ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths
   for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
     for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
       auto [across, reduced] = positionOf(buffer, width, number);
-      for (Value value : space_.read(*buffer.operand, k_.add(buffer.first, across),
-                                     k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced), width,
-                                     /*mayEnd=*/true))
+      across = k_.add(buffer.first, across);
+      reduced = k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced);
+      if (isWholeInBorder(*buffer.operand, width)) {
+        const TileSpace::Source source = space_.sourceWhere(*buffer.operand, across, reduced, width, /*mayEnd=*/true);
+        for (Value word : k_.loadWordsWhere(source.exists, source.address))
+          values.push_back(arith::BitcastOp::create(k_.b, k_.loc, type_, word));
+        continue;
+      }
+      for (Value value : space_.read(*buffer.operand, across, reduced, width, /*mayEnd=*/true))
         values.push_back(extended(k_, *buffer.operand, value, type_));
     }
   return values;

@@ -20,11 +20,14 @@ std::optional<ChannelWindows::Place> placeOf(linalg::GenericOp op, AffineExpr in
     if (factor == 0)
       continue;
     const bool isSummed = op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction;
-    if (factor < 0 || (isSummed ? place.window.has_value() : isAlong))
+    if (isSummed ? place.window.has_value() : isAlong || factor < 0)
       return std::nullopt;
     if (isSummed) {
       place.window = unsigned(loop);
-      place.apart = factor;
+      place.apart = std::abs(factor);
+      place.isBackwards = factor < 0;
+      if (place.isBackwards)
+        place.offset += factor * (op.getStaticLoopRanges()[loop] - 1);
     } else {
       isAlong = true;
       place.loop = unsigned(loop);

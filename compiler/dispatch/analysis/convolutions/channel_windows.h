@@ -13,11 +13,13 @@
 namespace tenon::compiler::dispatch {
 
 struct ChannelWindows {
-  /// A dimension of the image along which windows slide: result * step + place in the window * apart + offset.
+  /// A dimension of the image along which windows slide: result * step + place in the window * apart + offset. Places
+  /// are counted from the first element on that a window meets; the window's loop may run backwards.
   struct Place {
     unsigned loop;                  // of the results
     std::optional<unsigned> window; // which is summed over; none: it has one place
     int64_t step = 1, apart = 1, offset = 0;
+    bool isBackwards = false;
   };
   mlir::Value image;
   mlir::AffineMap imageMap;             // it may lead to places outside

@@ -41,7 +41,9 @@ std::optional<GroupedFilters> GroupedFilters::of(const Contraction &product) {
   GroupedFilters found;
   found.image = image.tensor;
   found.gradient = gradient.tensor;
+  found.imageMap = image.map;
   found.gradientMap = gradient.map;
+  found.isImageLeft = sides->isImageLeft;
   found.filter = ofGradient.front();
   // Groups and what they have are neighbouring dimensions of both.
   const auto filterAt =

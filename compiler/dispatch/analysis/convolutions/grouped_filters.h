@@ -13,7 +13,8 @@ namespace tenon::compiler::dispatch {
 
 struct GroupedFilters {
   mlir::Value image, gradient; // tensors
-  mlir::AffineMap gradientMap;
+  mlir::AffineMap imageMap, gradientMap;
+  bool isImageLeft = true;                  // of the product
   llvm::SmallVector<FilterPlace, 5> places; // [dimensions of the image]; of the group and the channel they are empty
   unsigned groupDimension = 0;              // of the image; the channels' is the next one
   unsigned group = 0, filter = 0, channel = 0;

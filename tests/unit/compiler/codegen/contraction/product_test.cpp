@@ -61,5 +61,49 @@ TEST_F(ProductOf, VectorsAreOf16Bytes) {
   EXPECT_EQ(floats.widthOf(floats.left, *shape_), 4u);
 }
 
+/// result[d, x, f] = sum of image[x + r - 1, d * apart + c] * filters[d, c, r, f]: parts of an image's channels.
+class ProductOfParts : public KernelTest {
+protected:
+  bool readsBorder(int apart) {
+    auto kernel = KernelFunction::read(parseFunction(R"(
+func.func @k(%i: tensor<512x256xf32>, %w: tensor<2x128x3x256xf32>, %o: tensor<2x512x256xf32>) -> tensor<2x512x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %v = linalg.generic {indexing_maps = [affine_map<(d, x, f, r, c) -> (d, c, r, f)>, affine_map<(d, x, f, r, c) -> (d, x, f)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%w : tensor<2x128x3x256xf32>) outs(%o : tensor<2x512x256xf32>) {
+  ^bb0(%y: f32, %s: f32):
+    %d = linalg.index 0 : index
+    %x = linalg.index 1 : index
+    %r = linalg.index 3 : index
+    %c = linalg.index 4 : index
+    %apart = arith.constant )" + std::to_string(apart) +
+                                                     R"( : index
+    %one = arith.constant 1 : index
+    %size = arith.constant 512 : index
+    %part = arith.muli %d, %apart : index
+    %channel = arith.addi %part, %c : index
+    %wide = arith.addi %x, %r : index
+    %place = arith.subi %wide, %one : index
+    %inside = arith.cmpi ult, %place, %size : index
+    %read = tensor.extract %i[%place, %channel] : tensor<512x256xf32>
+    %e = arith.select %inside, %read, %zero : f32
+    %p = arith.mulf %e, %y : f32
+    %t = arith.addf %s, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x512x256xf32>
+  return %v : tensor<2x512x256xf32>
+})"));
+    EXPECT_TRUE(mlir::succeeded(kernel)) << messages_;
+    const std::optional<Product> product = Product::of(*kernel, GroupShape::of(*kernel));
+    EXPECT_TRUE(product);
+    return product && (product->left.border || product->right.border);
+  }
+};
+
+TEST_F(ProductOfParts, ChannelsOfABorderLieInVectors) {
+  EXPECT_TRUE(readsBorder(128));
+  EXPECT_FALSE(readsBorder(126)) << "vectors would begin anywhere";
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen

@@ -63,11 +63,36 @@ TEST_F(WindowRows, LanesAreAsManyAsRowsAllow) {
     read(sizes);
     return ImageRows::of(*kernel_, *shape_)->lanes(*shape_);
   };
-  EXPECT_EQ(lanes({.width = 56}), 4u);
+  EXPECT_EQ(lanes({.width = 56}), 8u);
+  EXPECT_EQ(lanes({.width = 28}), 4u);
   EXPECT_EQ(lanes({.width = 14}), 2u);
   EXPECT_EQ(lanes({.width = 7}), 1u);
   EXPECT_EQ(lanes({.width = 56, .step = 2}), 1u) << "rows of 113";
   EXPECT_EQ(lanes({.width = 56, .step = 2, .element = "f32"}), 4u);
+}
+
+// Vectors where rows are a multiple of them, words at the ends and elsewhere.
+TEST_F(WindowRows, AreReadInPieces) {
+  read({});
+  ImageRows rows = *ImageRows::of(*kernel_, *shape_);
+  auto pieces = [&](int64_t inRow, uint32_t lanes) {
+    rows.image.shape.back().size = inRow;
+    std::vector<std::pair<int64_t, int64_t>> found;
+    for (const ImageRows::Piece &piece : rows.pieces(lanes))
+      found.push_back({piece.first, piece.elements});
+    return found;
+  };
+  using Pieces = std::vector<std::pair<int64_t, int64_t>>;
+  EXPECT_EQ(pieces(58, 8), (Pieces{{0, 2}, {2, 2}, {4, 2}, {6, 2}, {8, 2}}));
+  EXPECT_EQ(rows.alignment(8), 4);
+  rows.offset = -1;
+  EXPECT_EQ(pieces(56, 8), (Pieces{{-2, 2}, {0, 8}, {8, 2}}));
+  EXPECT_EQ(rows.alignment(8), 16);
+  EXPECT_EQ(pieces(56, 4), (Pieces{{-2, 2}, {0, 4}, {4, 2}}));
+  EXPECT_EQ(pieces(28, 8), (Pieces{{-2, 2}, {0, 4}, {4, 4}, {8, 2}}));
+  EXPECT_EQ(pieces(7, 1), (Pieces{{-1, 1}, {0, 1}, {1, 1}}));
+  rows.step = 2;
+  EXPECT_EQ(pieces(56, 4), (Pieces{{-2, 2}, {0, 8}})) << "the window of the last lane ends at 7";
 }
 
 TEST_F(WindowRows, AreNoneWhereWindowsDoNotSlide) {
@@ -81,8 +106,8 @@ TEST_F(WindowRows, AThreadTakesAColumnWhereThatKeepsADeviceBusy) {
   const auto tile = tileOfRows(*kernel_, *shape_, 1);
   ASSERT_TRUE(tile);
   EXPECT_EQ(tile->lines, 1);
-  EXPECT_EQ(tile->run, 8);
-  EXPECT_EQ(tile->width, 4u);
+  EXPECT_EQ(tile->run, 4);
+  EXPECT_EQ(tile->width, 8u);
   read({.batch = 1, .channels = 8});
   EXPECT_FALSE(tileOfRows(*kernel_, *shape_, 1));
 }

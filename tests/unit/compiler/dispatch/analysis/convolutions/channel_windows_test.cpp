@@ -52,11 +52,21 @@ TEST_F(ChannelWindowsOf, SaysHowWindowsSlide) {
   EXPECT_EQ(found->along.step, 1);
 }
 
+// Places are counted from the first element on that a window meets.
+TEST_F(ChannelWindowsOf, WindowsMayRunBackwards) {
+  const auto found = windows({.read = "n, y * 2 - r + 4, x + s, c"});
+  ASSERT_TRUE(found && found->down);
+  EXPECT_TRUE(found->down->isBackwards);
+  EXPECT_EQ(found->down->apart, 1);
+  EXPECT_EQ(found->down->offset, 0);
+  EXPECT_FALSE(found->along.isBackwards);
+}
+
 TEST_F(ChannelWindowsOf, OtherTypesSizesAndOrdersAreNone) {
   EXPECT_TRUE(windows({.type = "f16"}));
   EXPECT_FALSE(windows({.type = "f32"})) << "nothing multiplies these exactly but the arithmetic of f32";
   EXPECT_FALSE(windows({.images = "?"}));
-  EXPECT_FALSE(windows({.read = "n, y * 2 - r + 4, x + s, c"})) << "backwards";
+  EXPECT_FALSE(windows({.read = "n, 14 - y * 2 + r, x + s, c"})) << "results backwards";
   EXPECT_FALSE(windows({.result = "n, c, y, x"})) << "channels of the results lie apart";
 }
 
