@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-read-tosa (Passes.td): MLIR's own conversions, in the order in which they understand each other's results.
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/tensors/element_builder.h"
@@ -10,6 +11,7 @@
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
@@ -77,16 +79,46 @@ struct ReadScatter : OpRewritePattern<tosa::ScatterOp> {
   }
 };
 
-/// result[n, w, c] = values[n, indices[n, w], c]. MLIR's conversion asks the values for what is dynamic, whatever else
-/// knows how large it is.
+/// Where a call says how large two tensors are, and they must agree, it is asked.
+void requireSameSize(Operation *op, Value a, Value b, int64_t dimension) {
+  auto first = dyn_cast<RankedTensorType>(a.getType()), second = dyn_cast<RankedTensorType>(b.getType());
+  if (!first || !second || (!first.isDynamicDim(dimension) && !second.isDynamicDim(dimension)))
+    return;
+  OpBuilder builder(op);
+  Value one = tensor::DimOp::create(builder, op->getLoc(), a, dimension);
+  Value other = tensor::DimOp::create(builder, op->getLoc(), b, dimension);
+  Value isSame = arith::CmpIOp::create(builder, op->getLoc(), arith::CmpIPredicate::eq, one, other);
+  cf::AssertOp::create(builder, op->getLoc(), isSame,
+                       ("dimension " + Twine(dimension) + " of an operand of " + op->getName().getStringRef() +
+                        " is not that of another")
+                           .str());
+}
+
+void checkSizes(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (auto gather = dyn_cast<tosa::GatherOp>(op))
+      requireSameSize(gather, gather.getIndices(), gather.getValues(), 0);
+    auto concat = dyn_cast<tosa::ConcatOp>(op);
+    auto type = concat ? dyn_cast<RankedTensorType>(concat.getInput1()[0].getType()) : RankedTensorType();
+    for (int64_t dimension = 0; type && dimension < type.getRank(); ++dimension)
+      for (Value part : concat.getInput1().drop_front())
+        if (dimension != int64_t(concat.getAxis()))
+          requireSameSize(concat, part, concat.getInput1()[0], dimension);
+  });
+}
+
+/// result[n, w, c] = values[n, indices[n, w], c], where an index that is outside stands for the nearest that is not, as
+/// in tensor.gather. MLIR's conversion reads there, and asks the values for what is dynamic, whatever else knows how
+/// large it is.
 struct ReadGather : OpRewritePattern<tosa::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tosa::GatherOp op, PatternRewriter &rewriter) const override {
     auto type = dyn_cast<RankedTensorType>(op.getType());
     auto values = dyn_cast<RankedTensorType>(op.getValues().getType());
     auto indices = dyn_cast<RankedTensorType>(op.getIndices().getType());
-    if (!type || !values || !indices || (values.hasStaticShape() && indices.hasStaticShape() && type.hasStaticShape()))
+    if (!type || !values || !indices)
       return failure();
+    const OpFoldResult lines = tensor::getMixedSize(rewriter, op.getLoc(), op.getValues(), 1);
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getIndices());
     sizes.push_back(tensor::getMixedSize(rewriter, op.getLoc(), op.getValues(), 2));
     if (indices.isDynamicDim(0))
@@ -100,8 +132,7 @@ struct ReadGather : OpRewritePattern<tosa::GatherOp> {
     auto found = RankedTensorType::get(shape, type.getElementType());
     Value result = buildElements(rewriter, op.getLoc(), found, sizes, [&](OpBuilder &b, Location loc, ValueRange at) {
       Value index = readElement(b, loc, op.getIndices(), at.take_front(2));
-      Value place = arith::IndexCastOp::create(b, loc, b.getIndexType(), index);
-      return readElement(b, loc, op.getValues(), {at[0], place, at[2]});
+      return readElement(b, loc, op.getValues(), {at[0], clampIndex(b, loc, index, lines), at[2]});
     });
     if (found != type)
       result = tensor::CastOp::create(rewriter, op.getLoc(), type, result);
@@ -214,7 +245,7 @@ bool isUnknown(Operation *op) {
 class ConversionErrors : public ScopedDiagnosticHandler {
 public:
   explicit ConversionErrors(MLIRContext *context) : ScopedDiagnosticHandler(context) {
-    setHandler([](Diagnostic &diagnostic) {
+    setHandler([](mlir::Diagnostic &diagnostic) {
       constexpr StringLiteral kFailed = "failed to legalize operation ";
       const std::string text = diagnostic.str();
       if (!StringRef(text).starts_with(kFailed))
@@ -257,6 +288,10 @@ struct ReadTosa : impl::ReadTosaBase<ReadTosa> {
     auto addOwn = [](RewritePatternSet &patterns) {
       patterns.add<ReadGather, ReadScatter, ReadTile>(patterns.getContext());
     };
+    const llvm::StringSet<> fallbacks = fallbackFunctionsOf(module); // kernels, which cannot fail
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!fallbacks.contains(function.getName()))
+        checkSizes(function);
     ConversionErrors errors(&getContext());
     loosenResults(module);
     rewrite(module, addOwn);
