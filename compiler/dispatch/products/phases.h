@@ -7,9 +7,9 @@
 //   result[n, u, p, v, q, c] = sum of image[n, u + t, v + s, k] * filters'[t, s, k, p, q, c]
 //
 // where t runs over the elements that any phase meets, and filters' are copies of the filters, with zeros where a phase
-// meets no element at t. It is one convolution without zeros in its image; phases are columns of its result, which lies
-// in memory as before. Of windows of three and steps of two it multiplies 16 times for each four results, not 36 times;
-// 9 times would be enough.
+// meets no element at t: an infinity there is a NaN in that phase's result. It is one convolution without zeros in its
+// image; phases are columns of its result, which lies in memory as before. Of windows of three and steps of two it
+// multiplies 16 times for each four results, not 36 times; 9 times would be enough.
 //
 // A result whose channels come first is turned behind, where that takes less than the products that are saved.
 //
