@@ -17,6 +17,7 @@
 // Nobody waits for a block that waits for it. What blocks do are *items* with numbers, and a block does those that it
 // takes in the order of their numbers. The last part of a tile waits for its other parts, whose numbers are lower. All
 // parts together are no more than one round has blocks, so that those are parts of blocks with lower numbers, too.
+// Blocks take their numbers from a ticket when they begin, so that those have begun.
 #pragma once
 
 #include "compiler/codegen/kernel/kernel_builder.h"
@@ -25,6 +26,9 @@ namespace tenon::compiler::codegen {
 
 /// Warpgroups that multiply a tile, each of which leaves its own sums.
 inline constexpr uint32_t kConsumers = 2;
+/// Words in front of the flags by which parts say that their sums are there: a ticket, which blocks have their numbers
+/// from.
+inline constexpr uint32_t kTickets = 1;
 
 class SharedTiles {
 public:

@@ -15,7 +15,7 @@ Value WarpgroupProduct::items() {
 Value WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, const Part &)> body) {
   Value clusters = k_.number(kernel_.cluster);
   return k_
-      .loop(k_.div(k_.block(), clusters), items(), k_.div(k_.blocks(), clusters), k_.number(0),
+      .loop(number_, items(), k_.div(k_.blocks(), clusters), k_.number(0),
             [&](Value number, ValueRange carried) {
               Bodies::Scope scope(kernel_.bodies);
               if (!isShared()) {
@@ -52,8 +52,8 @@ void WarpgroupProduct::run() {
   if (isInCluster())
     k_.requireClusters(kernel_.cluster);
   rank_ = k_.rem(k_.block(), k_.number(kernel_.cluster));
-  Value number = k_.div(k_.block(), k_.number(kernel_.cluster)); // of the first tile
-  Tile any(kernel_, core_, number);
+  number_ = k_.div(k_.block(), k_.number(kernel_.cluster));
+  Tile any(kernel_, core_, number_);
   auto isAligned = [&](OperandTile &tile) {
     return hasMaps() && &tile.operand() == computed_ ? computedTile(any).isAligned() : tile.isAligned();
   };
@@ -72,10 +72,12 @@ void WarpgroupProduct::run() {
   });
   isInCluster() ? k_.meetInCluster() : k_.barrier();
   k_.assembly(kWaitForEarlierLaunches.str(), {}, ""); // barriers and maps are there when the operands are
+  if (isShared())
+    number_ = takeNumber();
   if (isOfFewBlocks())
     k_.assembly(kLaunchNext.str(), {}, "");
   // The launch may have a block for each of the smaller tiles that other targets compute.
-  k_.when(k_.less(number, items()),
+  k_.when(k_.less(number_, items()),
           [&] { k_.branch(k_.less(group_, k_.number(kConsumers)), [&] { consume(); }, [&] { produce(); }); });
   // Others bring bytes to this block's memory, and tell it what they have read.
   if (isInCluster())

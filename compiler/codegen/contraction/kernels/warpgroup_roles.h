@@ -159,6 +159,7 @@ private:
   Values withSharesOfOthers(const Part &part, const Values &sums);
   mlir::Value shareAt(mlir::Value share, mlir::Type vector, size_t number, size_t vectors);
   mlir::Value flagOf(mlir::Value share);
+  mlir::Value takeNumber();
   mlir::Value resultArena();
 
   ProductKernel kernel_;
@@ -174,6 +175,7 @@ private:
   mlir::Value thread_;                // in it
   mlir::Value count_;                 // steps of a tile
   std::optional<SharedTiles> shared_; // where tiles are
+  mlir::Value number_;                // of the block's first tile, or item
   mlir::Value rank_;                  // of the block in its cluster
   mlir::Value isFast_;                // boxes are copied, or vectors; else elements
   std::optional<StageRing> ring_;

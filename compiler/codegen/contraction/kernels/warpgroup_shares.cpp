@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What a part of a tile leaves (shared_tiles.h): each thread of a consumer its sums, in vectors of four that lie beside
 // those of the other threads. The thread with the same number of the same consumer adds them, since it has the same
-// places of the tile. A flag for each share and consumer says that it is there; it is 0 before the kernel starts.
+// places of the tile. A flag for each share and consumer says that it is there; it is 0 before the kernel starts, as is
+// the ticket in front of them, a number that each block takes and makes one higher.
 #include "compiler/codegen/contraction/kernels/warpgroup_roles.h"
 
 using namespace mlir;
@@ -17,7 +18,25 @@ Value WarpgroupProduct::shareAt(Value share, Type vector, size_t number, size_t 
 }
 
 Value WarpgroupProduct::flagOf(Value share) {
-  return k_.at(kernel_.shareFlags, k_.b.getI32Type(), k_.add(k_.mul(share, k_.number(kConsumers)), group_));
+  Value flag = k_.add(k_.mul(share, k_.number(kConsumers)), group_);
+  return k_.at(kernel_.shareFlags, k_.b.getI32Type(), k_.add(flag, k_.number(kTickets)));
+}
+
+/// The number by which a block takes its items. Who has a higher one waits for it, and has begun later, in whatever
+/// order a device starts its blocks.
+Value WarpgroupProduct::takeNumber() {
+  Type word = k_.b.getI32Type();
+  Value place = k_.shared(word, 1, 4);
+  k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
+    Value one = arith::ConstantIntOp::create(k_.b, k_.loc, word, 1);
+    Value ticket = LLVM::AtomicRMWOp::create(k_.b, k_.loc, LLVM::AtomicBinOp::add, kernel_.shareFlags, one,
+                                             LLVM::AtomicOrdering::monotonic, "device");
+    k_.store(ticket, place, 4);
+  });
+  k_.barrier();
+  // The compiler shall know that all threads of a warp have the same.
+  Value number = k_.shuffleFrom(k_.load(word, place, 4), k_.number(0));
+  return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), number);
 }
 
 void WarpgroupProduct::leaveSums(const Part &part, const Values &sums) {

@@ -88,7 +88,7 @@ std::vector<Plan> sharingPlans(const Plan &whole, const KernelFunction &kernel, 
   const int64_t shares = std::max<int64_t>(1, sharesOf(shape, product, tile, parts));
   Builder b(product.left.value.getContext());
   clears.scratch = {{product.sum.sum.type, {Extent{shares * tile.rows * tile.columns, {}}}},
-                    {b.getI32Type(), {Extent{shares * kConsumers, {}}}}};
+                    {b.getI32Type(), {Extent{kTickets + shares * kConsumers, {}}}}};
   return {clears, plan};
 }
 
@@ -101,7 +101,7 @@ void clearShareFlags(Writer &writer) {
   Value flags = writer.arguments.pointers[writer.kernel.scratch.back().binding];
   const int64_t shares = sharesOf(writer.shape, *product, tile, writer.choice(kParts));
   Value none = arith::ConstantOp::create(k.b, k.loc, k.b.getI32IntegerAttr(0));
-  k.loop(k.thread(), k.number(shares * kConsumers), k.number(k.threads), {}, [&](Value flag, ValueRange) {
+  k.loop(k.thread(), k.number(kTickets + shares * kConsumers), k.number(k.threads), {}, [&](Value flag, ValueRange) {
     k.store(none, k.at(flags, k.b.getI32Type(), flag), 4);
     return SmallVector<Value>();
   });

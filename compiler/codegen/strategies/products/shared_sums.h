@@ -14,8 +14,8 @@ inline constexpr llvm::StringLiteral kParts = "parts", kClearsFlags = "clears_fl
 inline constexpr int64_t kMostParts = 4;
 
 /// Whether kernels can be made: of a plain product of known sizes, both of whose operands come as boxes, and so many
-/// parts of tiles that they are one round of blocks. A block then waits for those with lower numbers alone, which
-/// devices start first.
+/// parts of tiles that they are one round of blocks. A block then waits for those with lower numbers alone, which have
+/// begun before it.
 bool mayShareSums(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t parts);
 
 struct SharedSums {

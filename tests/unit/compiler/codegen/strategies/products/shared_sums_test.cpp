@@ -29,7 +29,7 @@ TEST_F(SharedSumsTest, ARoundThatIsHalfEmptyIsTakenApart) {
   EXPECT_EQ(found[1].choice(kParts), 2);
   ASSERT_EQ(found[0].scratch.size(), 2u);
   EXPECT_EQ(found[0].scratch[0].extents.front().size, 56 * 128 * 256);
-  EXPECT_EQ(found[0].scratch[1].extents.front().size, 56 * 2) << "a flag for each consumer";
+  EXPECT_EQ(found[0].scratch[1].extents.front().size, 1 + 56 * 2) << "a ticket, and a flag for each consumer";
   EXPECT_TRUE(found[0].tensorMaps.empty());
   EXPECT_FALSE(found[1].tensorMaps.empty());
   for (const Plan &plan : found)
