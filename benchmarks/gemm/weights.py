@@ -53,8 +53,9 @@ SETS = {
     "small": cases((1, 16, 64, 256, 1024), [(4096, 4096)], forms=("plain",)),
     "rows": cases((1, 2, 4, 8, 16, 24, 32, 48, 64, 128, 192, 256, 512, 1024, 2048, 4096), [(14336, 4096)], forms=("plain", "unknown")),
     "long": cases((1, 8, 16, 64, 128), [(4096, 14336), (28672, 8192)], forms=("plain",)),
+    "decode": cases((1, 2, 8, 16), [(14336, 4096), (4096, 14336), (28672, 8192), (8192, 28672)], forms=("plain",)),
 }
-SETS["full"] = list(dict.fromkeys(SETS["first"] + SETS["small"] + SETS["rows"] + SETS["long"]))
+SETS["full"] = list(dict.fromkeys(SETS["first"] + SETS["small"] + SETS["rows"] + SETS["long"] + SETS["decode"]))
 
 
 def program(case):

@@ -20,7 +20,8 @@ LARGE = ((5, 1032, 16, 64, True), (37, 1032, 16, 64, True), (32, 1027, 128, 8, T
 class Weights:
     """A program, and its results by NumPy: each step of the weights rounded as the program rounds it."""
 
-    def __init__(self, kind, element, form, shape, scales):
+    def __init__(self, kind, element, form, shape, scales, tile="", is_huge=False):
+        self.pin = f"attrs = {{tenon.tile = {{{tile}}}}} " if tile else ""
         rows, columns, groups, each, self.is_dynamic = shape
         random = generator("group scales", kind, element, form, shape, scales)
         self.kind, self.element, self.form, self.shape = kind, element, form, shape
@@ -28,6 +29,9 @@ class Weights:
         low, high = {"i4": (-8, 8), "u4": (0, 16), "i8": (-128, 128)}[kind]
         codes = random.integers(low, high, (columns, groups, each))
         self.scale = elements.rounded(element, elements.draw(random, element, (columns, groups), -1, 1))
+        if is_huge:  # 64 times some of the scales is no bf16
+            self.x *= 2.0 ** -40
+            self.scale[::3] = np.copysign(1.5 * 2.0 ** 122, self.scale[::3])
         self.zero = random.integers(-8, 8, (columns, groups)).astype(np.float64)
         shifted = elements.rounded(element, codes - self.zero[:, :, None])
         w = elements.rounded(element, shifted * self.scale[:, :, None]).reshape(columns, groups * each)
@@ -114,7 +118,7 @@ class Weights:
         lines.append(f"""%r = linalg.generic {{indexing_maps = [affine_map<(m, n, {inner}) -> (m, {inner})>,
       affine_map<(m, n, {inner}) -> (n, {inner})>, affine_map<(m, n, {inner}) -> (m, n)>],
       iterator_types = ["parallel", "parallel", {reduced}]}} ins({values[0]}, {values[1]} : {types[0]}, {types[1]})
-      outs(%begin : tensor<{m}x{columns}xf32>) {{
+      outs(%begin : tensor<{m}x{columns}xf32>) {self.pin}{{
   ^bb0(%a: {e}, %b: {e}, %s: f32):
     %c = arith.extf %a : {e} to f32
     %d = arith.extf %b : {e} to f32
@@ -137,7 +141,22 @@ class Weights:
         return f"func.func @{name}({arguments}) -> tensor<{m}x{columns}xf32> {{\n  {body}\n  return {result} : tensor<{m}x{columns}xf32>\n}}\n"
 
 
+# Blocks that go from tile to tile: kind, element, rows, columns, groups and their elements, whether scales are huge. A ragged last tile;
+# several rounds; more tiles than blocks; scales of a half of a step.
+TILES = (("u4", "bf16", 1, 72, 32, 128, False), ("i4", "bf16", 7, 40, 32, 64, False), ("u4", "bf16", 8, 33, 16, 128, True),
+         ("i8", "bf16", 3, 72, 16, 128, False), ("i8", "bf16", 1, 4240, 8, 128, True), ("u4", "f16", 2, 40, 16, 128, False))
+
+
+def tiles():
+    for number, (kind, element, rows, columns, groups, each, is_huge) in enumerate(TILES):
+        tile = f'by = "skinny", few = 8, positions = {2 if columns > 1000 or number % 2 else 4}, threads = 256, depth_warps = 8, turns = 2'
+        shape = (rows, columns, groups, each, False)
+        yield Case("tile of few rows, packed weights" + (", huge scales" if is_huge else ""), f"{kind} to {element}",
+                   Weights(kind, element, "collapsed", shape, "ng", tile, is_huge))
+
+
 def cases(sizes):
+    yield from tiles()
     whole = len(sizes) > 1
     number = 0
     for kind in ("i4", "u4", "i8"):

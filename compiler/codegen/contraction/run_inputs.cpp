@@ -42,15 +42,28 @@ bool RunInputs::fit(const GroupShape &shape, const Operand &operand, uint32_t wi
   });
 }
 
+uint32_t RunInputs::bytesOf(const OperandInput &input, const GroupShape &shape, unsigned axis, uint32_t width) {
+  return countOf(input, shape, axis, width).value_or(0) * dispatch::elementBytes(input.input->tensor.element);
+}
+
+uint32_t RunInputs::bytes(size_t input) const {
+  return bytesOf(operand_.inputs[input], kernel_.shape, operand_.vectorAxis, width_);
+}
+
+Type RunInputs::type(size_t input) const {
+  const Type element = operand_.inputs[input].input->tensor.element;
+  return carriedType(kernel_.k, element, bytes(input) / dispatch::elementBytes(element));
+}
+
+Value RunInputs::address(size_t input, const TileSpace::Begun &run) const {
+  const OperandInput &each = operand_.inputs[input];
+  return kernel_.bodies.address(*each.op, each.input->tensor, run.point);
+}
+
 SmallVector<Value> RunInputs::load(const TileSpace::Begun &run) {
-  KernelBuilder &k = kernel_.k;
   SmallVector<Value> loaded;
-  for (const OperandInput &each : operand_.inputs) {
-    const KernelTensor &tensor = each.input->tensor;
-    const uint32_t count = *countOf(each, kernel_.shape, operand_.vectorAxis, width_);
-    loaded.push_back(k.load(carriedType(k, tensor.element, count), kernel_.bodies.address(*each.op, tensor, run.point),
-                            count * dispatch::elementBytes(tensor.element)));
-  }
+  for (size_t input = 0; input < count(); ++input)
+    loaded.push_back(kernel_.k.load(type(input), address(input, run), bytes(input)));
   return loaded;
 }
 

@@ -16,9 +16,15 @@ public:
 
   /// Whether each input has the elements of a run side by side, or one for all of them.
   static bool fit(const GroupShape &shape, const Operand &operand, uint32_t width);
+  /// Bytes of a run that lie in an input.
+  static uint32_t bytesOf(const OperandInput &input, const GroupShape &shape, unsigned axis, uint32_t width);
   /// Values of a run.
   size_t count() const { return operand_.inputs.size(); }
   llvm::SmallVector<mlir::Value> load(const TileSpace::Begun &run);
+  /// The same one by one: where a value of the run lies, and of how many bytes and which type it is.
+  mlir::Value address(size_t input, const TileSpace::Begun &run) const;
+  uint32_t bytes(size_t input) const;
+  mlir::Type type(size_t input) const;
   /// From here on, until Bodies::unstage(), the body reads these.
   void stage(mlir::ValueRange loaded);
 

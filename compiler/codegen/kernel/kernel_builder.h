@@ -14,6 +14,8 @@ namespace tenon::compiler::codegen {
 /// i1 (): whether the target has clusters. Becomes a constant when PTX is made for it (ptx/target_queries.h).
 constexpr llvm::StringLiteral kHasClusters = "tenon_has_clusters";
 
+class ScaledNumbers;
+
 class KernelBuilder {
 public:
   KernelBuilder(mlir::OpBuilder &b, mlir::Location loc, mlir::LLVM::LLVMFuncOp function, uint32_t threads)
@@ -21,7 +23,8 @@ public:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  uint32_t threads; // of a block, along x; of a team inside of asTeam
+  uint32_t threads;                       // of a block, along x; of a team inside of asTeam
+  ScaledNumbers *scaledNumbers = nullptr; // how bf16 are converted from integers, for now (scaled_numbers.h)
 
   mlir::Value number(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/narrow_pairs.h"
 
+#include "compiler/codegen/kernel/scaled_numbers.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -123,13 +125,19 @@ public:
     both = LLVM::InsertElementOp::create(b_, k_.loc, both, low, k_.number(0));
     return LLVM::InsertElementOp::create(b_, k_.loc, both, high, k_.number(1));
   }
-  void split(Value both, SmallVector<Value> &into) {
-    for (int64_t lane : {0, 1})
-      into.push_back(LLVM::ExtractElementOp::create(b_, k_.loc, both, k_.number(lane)));
+  /// The lanes of a pair, of all of them.
+  std::pair<unsigned, unsigned> lanesOf(unsigned pair, unsigned width) const {
+    return k_.scaledNumbers && width % 8 == 0 ? k_.scaledNumbers->lanesOf(pair) : std::pair(2 * pair, 2 * pair + 1);
+  }
+  void split(Value both, std::pair<unsigned, unsigned> lanes, MutableArrayRef<Value> into) {
+    into[lanes.first] = LLVM::ExtractElementOp::create(b_, k_.loc, both, k_.number(0));
+    into[lanes.second] = LLVM::ExtractElementOp::create(b_, k_.loc, both, k_.number(1));
   }
   /// Two integers of so many bits that `element` holds them.
   Value convert(Type element, const Field &low, const Field &high) {
     const bool isHalf = element.isF16();
+    if (k_.scaledNumbers && element.isBF16())
+      return convertScaled(low, high);
     if (low.bits > (isHalf ? kBitsOfHalf : kBitsOfBfloat))
       return convertWords(element, low, high);
     const uint32_t leading = isHalf ? kTwoTo10OfHalf : kTwoTo7OfBfloat, mask = (1u << low.bits) - 1;
@@ -141,7 +149,57 @@ public:
     return arith::SubFOp::create(b_, k_.loc, values, floats(element, (isHalf ? 1024 : 128) + low.sign()));
   }
 
+  /// An operation on such a conversion and one factor of both lanes; null where it is none.
+  Value computeScaled(Operation &op, Value conversion, Value factor) {
+    Value scaled = conversion ? ScaledNumbers::scaledOf(conversion) : Value();
+    if (!scaled)
+      return {};
+    if (isa<arith::MulFOp>(op)) {
+      Value multiplied = k_.scaledNumbers->multiplied(factor);
+      return multiplied ? arith::MulFOp::create(b_, k_.loc, scaled, multiplied).getResult() : Value();
+    }
+    Value subtracted = isa<arith::SubFOp>(op) ? k_.scaledNumbers->divided(factor) : Value();
+    return subtracted ? k_.scaledNumbers->unscaled(k_.scaledNumbers->difference(scaled, subtracted)) : Value();
+  }
+  /// The vector of which they are the lanes; null: of none.
+  static Value wholeOf(Value low, Value high) {
+    auto first = low.getDefiningOp<LLVM::ExtractElementOp>(), second = high.getDefiningOp<LLVM::ExtractElementOp>();
+    const bool isWhole = first && second && first.getVector() == second.getVector() &&
+                         cast<VectorType>(first.getVector().getType()).getNumElements() == 2 &&
+                         constantOf(first.getPosition()) == 0u && constantOf(second.getPosition()) == 1u;
+    return isWhole ? first.getVector() : Value();
+  }
+
 private:
+  /// Both fields' bytes as the low ones of halves; what is above them is anything.
+  Value halvesOf(const Field &low, const Field &high, llvm::function_ref<Value(Field)> wordOf) {
+    const bool isOneWord = low.bytes == high.bytes && low.byte / 4 == high.byte / 4;
+    if (isOneWord && high.byte == low.byte + 2) // they are in halves
+      return low.byte % 4 == 0 ? wordOf(low)
+                               : arith::ShRUIOp::create(b_, k_.loc, wordOf(low), word(low.byte % 4 * 8)).getResult();
+    return permute(wordOf(low), wordOf(high), low.byte % 4 | (4 + high.byte % 4) << 8);
+  }
+  /// The fields stay where they are in their bytes, which become the low bytes of both halves.
+  Value convertScaled(const Field &low, const Field &high) {
+    auto wordOf = [&](Field field) {
+      field.shift = 0;
+      return this->wordOf(field);
+    };
+    ScaledNumbers &scaled = *k_.scaledNumbers;
+    if (low.bits == 8 && low.bytes == high.bytes && low.byte / 4 == high.byte / 4) { // nothing else to mask
+      Value bytes = wordOf(low);
+      if (low.isSigned)
+        bytes = arith::XOrIOp::create(b_, k_.loc, bytes, word(0x80808080));
+      Value both = permute(bytes, word(0), 0x4040 | low.byte % 4 | high.byte % 4 << 8);
+      return scaled.unscaled(scaled.numbers(both, 0, 0, low.sign()));
+    }
+    Value both = halvesOf(low, high, wordOf);
+    const uint32_t ofLow = ((1u << low.bits) - 1) << low.shift, ofHigh = ((1u << high.bits) - 1) << high.shift;
+    both = arith::AndIOp::create(b_, k_.loc, both, word(ofLow | ofHigh << 16));
+    if (low.isSigned)
+      both = arith::XOrIOp::create(b_, k_.loc, both, word(low.sign() << low.shift | high.sign() << high.shift << 16));
+    return scaled.unscaled(scaled.numbers(both, low.shift, high.shift, low.sign()));
+  }
   Value word(uint32_t bits) { return arith::ConstantIntOp::create(b_, k_.loc, b_.getI32Type(), int32_t(bits)); }
   Value floats(Type element, double value) {
     return arith::ConstantOp::create(
@@ -189,13 +247,14 @@ bool isNarrowFloat(Type type) {
 SmallVector<Value> convert(KernelBuilder &k, Operation &op, const Lanes &integers, unsigned width) {
   Type element = op.getResult(0).getType();
   Pairs pairs(k);
-  SmallVector<Value> lanes;
-  for (unsigned lane = 0; lane < width; lane += 2) {
-    const std::optional<Field> low = fieldOf(integers[lane], isa<arith::SIToFPOp>(op)),
-                               high = fieldOf(integers[lane + 1], isa<arith::SIToFPOp>(op));
+  SmallVector<Value> lanes(width);
+  for (unsigned pair = 0; pair < width / 2; ++pair) {
+    const auto of = pairs.lanesOf(pair, width);
+    const std::optional<Field> low = fieldOf(integers[of.first], isa<arith::SIToFPOp>(op)),
+                               high = fieldOf(integers[of.second], isa<arith::SIToFPOp>(op));
     if (!low || !high || low->bits != high->bits || low->isSigned != high->isSigned)
       return {};
-    pairs.split(pairs.convert(element, *low, *high), lanes);
+    pairs.split(pairs.convert(element, *low, *high), of, lanes);
   }
   return lanes;
 }
@@ -210,12 +269,25 @@ SmallVector<Value> computePairs(KernelBuilder &k, Operation &op, ArrayRef<Lanes>
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
     return {};
   Pairs pairs(k);
-  SmallVector<Value> lanes;
-  for (unsigned lane = 0; lane < width; lane += 2) {
-    Value left = pairs.pair(operands[0][lane], operands[0][lane + 1]),
-          right = pairs.pair(operands[1][lane], operands[1][lane + 1]);
-    Operation *both = k.b.create(k.loc, op.getName().getIdentifier(), {left, right}, {left.getType()}, op.getAttrs());
-    pairs.split(both->getResult(0), lanes);
+  SmallVector<Value> lanes(width);
+  for (unsigned pair = 0; pair < width / 2; ++pair) {
+    const auto of = pairs.lanesOf(pair, width);
+    auto scaledBy = [&](unsigned conversion) {
+      const Lanes &all = operands[conversion], &factors = operands[1 - conversion];
+      return factors[of.first] == factors[of.second]
+                 ? pairs.computeScaled(op, Pairs::wholeOf(all[of.first], all[of.second]), factors[of.first])
+                 : Value();
+    };
+    Value scaled = k.scaledNumbers ? scaledBy(0) : Value();
+    if (!scaled && k.scaledNumbers && isa<arith::MulFOp>(op))
+      scaled = scaledBy(1);
+    if (!scaled) {
+      Value left = pairs.pair(operands[0][of.first], operands[0][of.second]),
+            right = pairs.pair(operands[1][of.first], operands[1][of.second]);
+      scaled =
+          k.b.create(k.loc, op.getName().getIdentifier(), {left, right}, {left.getType()}, op.getAttrs())->getResult(0);
+    }
+    pairs.split(scaled, of, lanes);
   }
   return lanes;
 }

@@ -1,87 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/skinny_product.h"
 
-#include "compiler/codegen/kernel/tensor_core.h"
+#include "compiler/codegen/contraction/kernels/skinny_roles.h"
+#include "compiler/codegen/kernel/scaled_numbers.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
-namespace {
+using namespace skinny;
 
-constexpr uint32_t kWarp = 32, kGroups = 8, kLanesOfGroup = 4;
-constexpr uint32_t kBytesOfLane = 16; // of a position, in each step
-constexpr uint32_t kFragment = 8;     // of the few, in one instruction
 // Bytes of the wide side that a lane has on the way.
-constexpr uint32_t kBytesInFlight = 128;
-// Steps of packed integers that a warp does in turn, and those that are on their way meanwhile.
-constexpr uint32_t kMostInTurn = 8, kAhead = 1;
-// Elements behind each row there: lanes of a warp meet different banks.
-constexpr uint32_t kPadding = 4;
-
-class SkinnyProduct {
-public:
-  SkinnyProduct(const ProductKernel &kernel, const SkinnyShape &how, bool hasTensorCores)
-      : kernel_(kernel), how_(how), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
-        core_(k_, how.fewAreRows ? kernel.product.rightWarpElement() : kernel.product.warpElement(),
-              how.fewAreRows ? kernel.product.warpElement() : kernel.product.rightWarpElement(), kernel.target),
-        wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
-        few_(how.fewAreRows ? kernel.product.left : kernel.product.right), isMma_(hasTensorCores),
-        each_(kernel.depth / kLanesOfGroup), type_(kernel.product.sum.sum.type) {}
-
-  void run();
-
-private:
-  using Values = SmallVector<Value>;
-  /// What a lane holds of a step: [positions][each], [few of the lane][each].
-  struct Step {
-    SmallVector<Values> wide, few;
-  };
-
-  uint32_t fewOfLane() const { return isMma_ ? how_.few / kFragment : fewAtOnce_; }
-  Value fewPosition(uint32_t number);
-  Value widePosition(uint32_t number);
-  Values vectorOf(const Operand &operand, Value across, Value reduced, uint32_t count, bool isFast, bool mayEnd);
-  Value firstReduced(Value step) {
-    return k_.add(k_.mul(step, k_.number(kernel_.depth)), k_.mul(lane_, k_.number(each_)));
-  }
-  SmallVector<TileSpace::Begun> beginWide(Value step);
-  void finishWide(ArrayRef<TileSpace::Begun> begun, Step &step);
-  void loadWide(Step &loaded, Value reduced, bool isFast, bool mayEnd);
-  void loadFew(Step &loaded, Value reduced, uint32_t count, bool isFast, bool mayEnd);
-  Values multiplyParts(const Step &wide, Value reduced, bool isFast, bool mayEnd, Values sums);
-  Values extendedAll(const Operand &operand, Values values);
-  Values multiply(const Step &step, Values sums);
-  Values multiplyMma(const Step &step, Values sums);
-  Value word(const Values &values, uint32_t number);
-  Values steps(bool isFast);
-  std::optional<uint32_t> stepsOfWarp() const;
-  Values stepsInTurn(uint32_t count, Values sums);
-  size_t sumCount() const { return isMma_ ? how_.positions * how_.few / 4 : how_.positions * fewAtOnce_; }
-  void runFew();
-  void forEachSum(llvm::function_ref<void(size_t number, Value few, Value wide)> body);
-  Value slot(Value warp, Value few, Value wide);
-  void leave(ArrayRef<Value> sums, Value warp);
-  void storeResults(uint32_t warps);
-
-  ProductKernel kernel_;
-  const SkinnyShape &how_;
-  const Product &product_;
-  KernelBuilder &k_;
-  Bodies &bodies_;
-  TileSpace space_;
-  TensorCore core_;
-  const Operand &wide_, &few_;
-  const bool isMma_;
-  const uint32_t each_; // reduced elements of a lane
-  const Type type_;
-  uint32_t fewAtOnce_ = kFragment; // without tensor cores
-  uint32_t warpsAcross_ = 1, wideOfWarp_ = 0;
-  Value arena_;
-  Value group_, lane_; // g and t
-  Value depthWarp_;    // which part of the reduced elements
-  Value fewBase_, wideBase_;
-};
+static constexpr uint32_t kBytesInFlight = 128;
+// Of packed integers that a warp does in turn: steps that are on their way meanwhile.
+static constexpr uint32_t kAhead = 1;
 
 Value SkinnyProduct::fewPosition(uint32_t number) {
   Value inBlock = isMma_ ? k_.add(group_, k_.number(number * kFragment)) : k_.number(number);
@@ -185,8 +117,10 @@ SkinnyProduct::Values SkinnyProduct::multiplyParts(const Step &wide, Value reduc
 Value SkinnyProduct::word(const Values &values, uint32_t number) {
   const uint32_t count = 4 / dispatch::elementBytes(values.front().getType());
   Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(count, values.front().getType()));
-  for (uint32_t i = 0; i < count; ++i)
-    all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, values[number * count + i], k_.number(i));
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t element = isApart_ ? number + i * uint32_t(values.size()) / 2 : number * count + i;
+    all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, values[element], k_.number(i));
+  }
   return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), all);
 }
 
@@ -238,7 +172,7 @@ std::optional<uint32_t> SkinnyProduct::stepsOfWarp() const {
   const std::optional<int64_t> reduced = space_.knownSize(product_.reduced);
   const int64_t ofWarps = int64_t(kernel_.depth) * how_.depthWarps;
   if (!isMma_ || wide_.isCopied() || !wide_.isAlongReduced || !reduced || *reduced % ofWarps != 0 ||
-      *reduced / ofWarps > kMostInTurn || kernel_.reducedPatches)
+      *reduced / ofWarps > kMostStepsInTurn || kernel_.reducedPatches)
     return std::nullopt;
   return uint32_t(*reduced / ofWarps);
 }
@@ -256,6 +190,26 @@ SkinnyProduct::Values SkinnyProduct::stepsInTurn(uint32_t count, Values sums) {
     finishWide(begun[i], step);
     sums = multiplyParts(step, firstReduced(stepAt(i)), /*isFast=*/true, /*mayEnd=*/false, std::move(sums));
   }
+  return sums;
+}
+
+/// The sums, or, where numbers that were scaled are not exact, those that are computed without.
+SkinnyProduct::Values SkinnyProduct::whereExact(Value unlike, Values sums) {
+  ScaledNumbers *scaled = std::exchange(k_.scaledNumbers, nullptr);
+  if (unlike) {
+    Value none = arith::ConstantIntOp::create(k_.b, k_.loc, k_.b.getI32Type(), 0);
+    auto compare = [&](arith::CmpIPredicate how, Value value) {
+      return arith::CmpIOp::create(k_.b, k_.loc, how, value, none);
+    };
+    Value areExact = compare(arith::CmpIPredicate::eq, k_.ballot(compare(arith::CmpIPredicate::ne, unlike)));
+    sums = k_.choose(
+        areExact, SmallVector<Type>(sumCount(), type_), [&] { return sums; },
+        [&] {
+          return stepsOneByOne(depthWarp_, /*isFast=*/true, /*mayEnd=*/false,
+                               Values(sumCount(), neutral(k_, product_.sum.sum)));
+        });
+  }
+  k_.scaledNumbers = scaled;
   return sums;
 }
 
@@ -287,12 +241,16 @@ SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
     });
     begin = k_.add(k_.mul(whole, k_.number(atOnce)), depthWarp_);
   }
+  return stepsOneByOne(begin, isFast, /*mayEnd=*/true, std::move(sums));
+}
+
+SkinnyProduct::Values SkinnyProduct::stepsOneByOne(Value begin, bool isFast, bool mayEnd, Values sums) {
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   return k_.loop(begin, count, k_.number(how_.depthWarps), sums, [&](Value step, ValueRange carried) {
     Bodies::Scope scope(bodies_);
     Step loaded;
-    loadWide(loaded, firstReduced(step), isFast, /*mayEnd=*/true);
-    return multiplyParts(loaded, firstReduced(step), isFast, /*mayEnd=*/true, llvm::to_vector(carried));
+    loadWide(loaded, firstReduced(step), isFast, mayEnd);
+    return multiplyParts(loaded, firstReduced(step), isFast, mayEnd, llvm::to_vector(carried));
   });
 }
 
@@ -341,11 +299,10 @@ void SkinnyProduct::storeResults(uint32_t warps) {
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_, wide = warpsAcross_ * wideOfWarp_;
   Value lastFew = how_.fewAreRows ? space_.rows() : space_.columns();
   Value lastWide = how_.fewAreRows ? space_.columns() : space_.rows();
-  Value firstWide = how_.fewAreRows ? space_.firstColumn() : space_.firstRow();
   bodies_.setWidth(1);
   k_.loop(k_.thread(), k_.number(int64_t(rows) * wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
     Value inRow = k_.rem(number, k_.number(wide)), row = k_.div(number, k_.number(wide));
-    Value fewAt = k_.add(fewBase_, row), wideAt = k_.add(firstWide, inRow);
+    Value fewAt = k_.add(fewBase_, row), wideAt = k_.add(firstWide_, inRow);
     k_.when(k_.both(k_.less(fewAt, lastFew), k_.less(wideAt, lastWide)), [&] {
       Bodies::Scope scope(bodies_);
       Values parts;
@@ -374,10 +331,18 @@ void SkinnyProduct::runFew() {
       for (Value &sum : sums)
         sum = combine(k_, product_.sum.sum, sum, k_.shuffleXor(sum, mask));
 
+  uint32_t warps = how_.depthWarps;
+  sums = combineWarps(std::move(sums), warps);
+  k_.when(k_.less(depthWarp_, k_.number(warps)), [&] { leave(sums, depthWarp_); });
+  k_.barrier();
+  storeResults(warps);
+}
+
+/// The sums of so many warps as there is place for in shared memory.
+SkinnyProduct::Values SkinnyProduct::combineWarps(Values sums, uint32_t &warps) {
   // The upper half of the warps adds to the lower one until there is place for what all of them have.
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
   const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
-  uint32_t warps = how_.depthWarps;
   const uint32_t places = llvm::bit_floor(std::max(1u, kMostSkinnyBytes / bytes));
   for (; warps > places; warps /= 2) {
     const uint32_t half = warps / 2, count = std::min(places, half);
@@ -399,9 +364,7 @@ void SkinnyProduct::runFew() {
       k_.barrier();
     }
   }
-  k_.when(k_.less(depthWarp_, k_.number(warps)), [&] { leave(sums, depthWarp_); });
-  k_.barrier();
-  storeResults(warps);
+  return sums;
 }
 
 void SkinnyProduct::run() {
@@ -413,14 +376,16 @@ void SkinnyProduct::run() {
   group_ = k_.div(lane, k_.number(kLanesOfGroup));
   lane_ = k_.rem(lane, k_.number(kLanesOfGroup));
   depthWarp_ = k_.rem(warp, k_.number(how_.depthWarps));
-  Value first = how_.fewAreRows ? space_.firstColumn() : space_.firstRow();
-  wideBase_ = k_.add(first, k_.mul(k_.div(warp, k_.number(how_.depthWarps)), k_.number(wideOfWarp_)));
+  firstWide_ = how_.fewAreRows ? space_.firstColumn() : space_.firstRow();
+  wideBase_ = k_.add(firstWide_, k_.mul(k_.div(warp, k_.number(how_.depthWarps)), k_.number(wideOfWarp_)));
   fewBase_ = how_.fewAreRows ? space_.firstRow() : space_.firstColumn();
   if (!isMma_)
     if (std::optional<int64_t> known = space_.knownSize(few_.across))
       fewAtOnce_ = std::clamp<int64_t>(*known, 1, kFragment);
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
   const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
+  if (how_.turns != 0)
+    return runTiles();
   arena_ = k_.shared(k_.b.getI8Type(), std::max(bytes, std::min(how_.depthWarps * bytes, kMostSkinnyBytes)));
   if (isMma_ || how_.few <= fewAtOnce_)
     return runFew();
@@ -434,22 +399,6 @@ void SkinnyProduct::run() {
     k_.barrier();
     return SmallVector<Value>();
   });
-}
-
-} // namespace
-
-uint32_t skinnyPartBytes(const SkinnyShape &shape, uint32_t threads, uint32_t sumBytes) {
-  return shape.few * (widePerBlock(shape, threads) + kPadding) * sumBytes;
-}
-
-uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads) {
-  return threads / kWarp / shape.depthWarps * kGroups * shape.positions;
-}
-
-uint32_t skinnyDepth(const Product &product, const GroupShape &shape, const Operand &wide) {
-  const uint32_t ofFactors = kBytesOfLane / dispatch::elementBytes(wide.value.getType());
-  const bool isPacked = wide.isAlongReduced && !wide.isCopied() && !product.isOfF8();
-  return kLanesOfGroup * (isPacked ? std::max(ofFactors, product.widthOf(wide, shape)) : ofFactors);
 }
 
 void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool hasTensorCores) {

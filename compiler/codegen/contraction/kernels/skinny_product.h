@@ -15,27 +15,10 @@
 // columns. Elsewhere (other types, sm_75) each lane multiplies for itself, and the lanes of one g add up.
 #pragma once
 
-#include "compiler/codegen/contraction/tile_space.h"
+#include "compiler/codegen/contraction/kernels/skinny_shape.h"
 
 namespace tenon::compiler::codegen {
 
-/// How a skinny product is computed.
-struct SkinnyShape {
-  bool fewAreRows;     // else columns
-  uint32_t few;        // of a block, a multiple of 8
-  uint32_t positions;  // of the wide side, of a lane: 2, 4 or 8
-  uint32_t depthWarps; // warps that divide the reduced elements
-};
-
-/// Bytes of shared memory that what one of the warps' parts has summed takes, of sums of so many bytes; at most
-/// kMostSkinnyBytes of them there are.
-uint32_t skinnyPartBytes(const SkinnyShape &shape, uint32_t threads, uint32_t sumBytes);
-inline constexpr uint32_t kMostSkinnyBytes = 40 << 10;
-/// Positions of the wide side that a block of so many threads takes.
-uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads);
-/// Reduced elements of a step on tensor cores: a lane has 16 bytes of them, or, where they are computed, of what they
-/// are computed from.
-uint32_t skinnyDepth(const Product &product, const GroupShape &shape, const Operand &wide);
 /// `kernel.rows` and the like are set here.
 void writeSkinnyProduct(ProductKernel kernel, const SkinnyShape &shape, bool hasTensorCores);
 

@@ -28,6 +28,10 @@ constexpr uint32_t kThreads = 256, kManyThreads = 512;
 constexpr int64_t kRowsOfManyBytes = 32;
 // Along the sum: rows of the wide side that a lane multiplies at once. More take more registers than there are.
 constexpr int64_t kMostRowsOfLane = 4;
+// Blocks that go from tile to tile: two for each multiprocessor of an H100 or H200.
+constexpr int64_t kBlocksOfRing = 264;
+constexpr uint32_t kTurnsOfRing = 2;      // with four, or each step for itself, it is slower
+constexpr int64_t kDepthOfFourBits = 128; // of a step: 16 bytes of each of four lanes
 
 SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<SpaceAxis> chosen;
@@ -76,6 +80,17 @@ private:
     return std::clamp(product_.widthOf(wide, shape_), 2u, few <= 16 ? 8u : few <= 32 ? 4u : 2u);
   }
 
+  Plan ringOf(const SkinnyShape &how) const;
+  static SkinnyShape ringShape(bool fewAreRows, uint32_t few, uint32_t positions) {
+    return {.fewAreRows = fewAreRows,
+            .few = few,
+            .positions = positions,
+            .depthWarps = kThreads / 32,
+            .turns = kTurnsOfRing};
+  }
+  bool mayBeRing(const SkinnyShape &how) const;
+  bool isRingFaster(const SkinnyShape &how) const;
+
   /// Whether tiles compute the wide side from weights of few bits, faster than this kernel does where there are more
   /// than a few rows.
   bool isOfTiles() const {
@@ -91,11 +106,45 @@ private:
 };
 
 TileChoice choiceOfPlan(const Plan &plan) {
-  return {kBySkinny.str(),
-          {{"few", plan.choice("few")},
-           {"positions", plan.choice("positions")},
-           {"threads", plan.threads},
-           {"depth_warps", plan.choice("depth_warps")}}};
+  TileChoice choice = {kBySkinny.str(),
+                       {{"few", plan.choice("few")},
+                        {"positions", plan.choice("positions")},
+                        {"threads", plan.threads},
+                        {"depth_warps", plan.choice("depth_warps")}}};
+  for (const auto &[name, value] : plan.choices)
+    if (name == "turns")
+      choice.numbers.emplace_back("turns", value);
+  return choice;
+}
+
+Plan Planner::ringOf(const SkinnyShape &how) const {
+  const uint32_t threads = how.depthWarps * 32;
+  Plan plan{name_,
+            threads,
+            {{"few_side", how.fewAreRows ? 1 : 2},
+             {"few", how.few},
+             {"positions", how.positions},
+             {"depth_warps", how.depthWarps},
+             {"turns", how.turns}},
+            {{{Extent{kBlocksOfRing, {}}}, 1}}};
+  plan.dynamicSharedBytes = skinnyRingBytes(product_, shape_, how, threads);
+  return plan;
+}
+
+bool Planner::mayBeRing(const SkinnyShape &how) const {
+  func::FuncOp function = kernel_.function;
+  return function->hasAttr(dispatch::kHopperOnlyAttr) && how.few <= kVeryFew && mayUseRing(product_, shape_, how);
+}
+
+/// Of weights of four bits, a sum so long that warps do not take their steps in turn, and tiles that are spread evenly:
+/// 8 for each 7 that there would be then. Elsewhere it is no faster (measured on an H200).
+bool Planner::isRingFaster(const SkinnyShape &how) const {
+  if (!mayBeRing(how))
+    return false;
+  const int64_t depth = skinnyDepth(product_, shape_, how.fewAreRows ? product_.right : product_.left);
+  const int64_t tiles = llvm::divideCeil(*(how.fewAreRows ? columns_ : rows_), widePerBlock(how, kThreads));
+  return depth == kDepthOfFourBits && *reduced_ > depth * how.depthWarps * kMostStepsInTurn &&
+         int64_t(llvm::divideCeil(tiles, kBlocksOfRing)) * kBlocksOfRing * 7 <= tiles * 8;
 }
 
 Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) const {
@@ -138,6 +187,13 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
     how.depthWarps = uint32_t(given->number("depth_warps"));
     threads = uint32_t(given->number("threads"));
   }
+  const SkinnyShape ring = ringShape(fewAreRows, few, uint32_t(kMostRowsOfLane));
+  if (!given && isRingFaster(ring))
+    return ringOf(ring);
+  if (given && given->number("turns") != 0) {
+    how.turns = uint32_t(given->number("turns"));
+    return ringOf(how);
+  }
   const SmallVector<Extent> fewExtents = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns),
                             wideExtents = extentsOf(shape_, wide.across);
   return {
@@ -174,6 +230,11 @@ std::vector<TileChoice> Planner::choices() {
           choices.push_back(
               {kBySkinny.str(), {{"few", few}, {"positions", each}, {"threads", threads}, {"depth_warps", divided}}});
       }
+  }
+  for (uint32_t each : {2u, 4u}) {
+    const SkinnyShape how = ringShape(fewAreRows, uint32_t(few), each);
+    if (mayBeRing(how))
+      choices.push_back(choiceOfPlan(ringOf(how)));
   }
   return choices;
 }
@@ -258,6 +319,8 @@ bool Skinny::takes(StringRef choice, int64_t value) const {
     return value >= 8 && value <= kMostFew;
   if (choice == "positions")
     return value == 2 || value == 4 || value == 8;
+  if (choice == "turns")
+    return value == kTurnsOfRing;
   return choice != "depth_warps" || value <= int64_t(kThreads / 32) || value == int64_t(kManyThreads / 32);
 }
 
@@ -266,7 +329,8 @@ void Skinny::write(Writer &writer) const {
   const SkinnyShape how{.fewAreRows = writer.choice("few_side") == 1,
                         .few = uint32_t(writer.choice("few")),
                         .positions = uint32_t(writer.choice("positions")),
-                        .depthWarps = std::min(uint32_t(writer.choice("depth_warps")), writer.k.threads / 32)};
+                        .depthWarps = std::min(uint32_t(writer.choice("depth_warps")), writer.k.threads / 32),
+                        .turns = uint32_t(writer.choiceOr("turns", 0))};
   writeSkinnyProduct({.kernel = writer.kernel,
                       .shape = writer.shape,
                       .product = *product,
