@@ -111,9 +111,11 @@ void WindowsWriter::placeResults(Value number) {
 }
 
 void WindowsWriter::run(Value block) {
-  // Tiles of many results would get more registers than two blocks have (measured on an H200: 22 us, 30 of one block).
+  // Tiles of many results of small windows would get more registers than two blocks have (measured on an H200: 22 us,
+  // 30 of one block); of larger ones they would not do with those.
   constexpr int64_t kManyNumbers = 96;
-  if (tile_.size() * width_ >= kManyNumbers)
+  if (tile_.size() * width_ >= kManyNumbers &&
+      GroupShape::sizeOf(w_.shape.reducedAxes()).value_or(kLongWindow) <= kInFlight)
     k_.wantResident(2);
   w_.space.vectorAxis = parallel_ == 0 ? 0 : parallel_ - 1;
   if (rows_ && !rows_->border)
