@@ -40,6 +40,7 @@ private:
   Values steps(const KeyRange &range, bool isFast);
   Value place(Value warp, Value row, Value column);
   Value state(Value warp, Value row, bool isSum);
+  Value isRow(uint32_t half);
   void leave(ArrayRef<Value> carried);
   void placeThread(Value tile, Value group, Value rank);
   void computeAlone(const FewQueriesAttention &of);
@@ -175,26 +176,34 @@ Value FewQueriesAttention::state(Value warp, Value row, bool isSum) {
   return k_.at(states_, f32(), k_.add(k_.mul(pair, k_.number(2)), k_.number(isSum ? 1 : 0)));
 }
 
-/// What the warp has, in shared memory.
+/// What the warp has, in shared memory, of rows that are there.
 void FewQueriesAttention::leave(ArrayRef<Value> carried) {
   for (uint32_t half = 0; half < halves_; ++half) {
     Value row = k_.add(group_, k_.number(kHalf * half)), weights = carried[halves_ + half];
     for (uint32_t partner : {1, 2})
       weights = arith::AddFOp::create(k_.b, k_.loc, weights, k_.shuffleXor(weights, partner));
-    k_.when(k_.equal(lane_, k_.number(0)), [&] {
+    k_.when(k_.both(k_.equal(lane_, k_.number(0)), isRow(half)), [&] {
       k_.store(carried[half], state(warp_, row, false), 4);
       k_.store(weights, state(warp_, row, true), 4);
     });
   }
   const ArrayRef<Value> sums = carried.drop_front(states());
-  for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
-    for (uint32_t each = 0; each < kVector; ++each)
-      for (uint32_t i = 0; i < 2 * halves_; ++i) {
-        Value inStep = k_.add(k_.mul(k_.add(k_.mul(lane_, k_.number(2)), k_.number(i % 2)), k_.number(kVector)),
-                              k_.number(column * kColumnStep + each));
-        k_.store(sums[2 * halves_ * (column * kVector + each) + i],
-                 place(warp_, k_.add(group_, k_.number(kHalf * (i / 2))), inStep), 4);
-      }
+  for (uint32_t half = 0; half < halves_; ++half)
+    k_.when(isRow(half), [&] {
+      for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
+        for (uint32_t each = 0; each < kVector; ++each)
+          for (uint32_t i = 0; i < 2; ++i) {
+            Value inStep = k_.add(k_.mul(k_.add(k_.mul(lane_, k_.number(2)), k_.number(i)), k_.number(kVector)),
+                                  k_.number(column * kColumnStep + each));
+            k_.store(sums[2 * (halves_ * (column * kVector + each) + half) + i],
+                     place(warp_, k_.add(group_, k_.number(kHalf * half)), inStep), 4);
+          }
+    });
+}
+
+/// Whether the lane's row has a place in shared memory that somebody reads.
+Value FewQueriesAttention::isRow(uint32_t half) {
+  return k_.less(k_.add(group_, k_.number(int64_t(kHalf) * half)), k_.number(shape_.rowsOfGroup()));
 }
 
 /// All keys of the block: each warp leaves its sums in shared memory.
@@ -223,11 +232,12 @@ PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
 /// Of all rows, and of columns from `first` to `last`.
 void FewQueriesAttention::forEachElement(Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
   Value wide = k_.sub(last, first);
-  k_.loop(k_.thread(), k_.mul(k_.number(rows()), wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
-    Bodies::Scope scope(kernel_.bodies);
-    body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
-    return Values();
-  });
+  k_.loop(k_.thread(), k_.mul(k_.number(shape_.rowsOfGroup()), wide), k_.number(k_.threads), {},
+          [&](Value number, ValueRange) {
+            Bodies::Scope scope(kernel_.bodies);
+            body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
+            return Values();
+          });
 }
 
 void FewQueriesAttention::compute() {
@@ -322,10 +332,8 @@ void FewQueriesAttention::runParts(const KeyParts &parts) {
   placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
   sumKeys(KeyRange(kernel_, scores_, tile_, kRows, kKeys));
   tile = k_.add(k_.mul(tile, groups), group);
-  forEachElement(k_.number(0), k_.number(shape_.columns), [&](Value row, Value column) {
-    k_.when(k_.less(row, k_.number(parts.rows)),
-            [&] { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
-  });
+  forEachElement(k_.number(0), k_.number(shape_.columns),
+                 [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
 }
 
 } // namespace
