@@ -54,14 +54,21 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
     return shape.along(tensor, reader.op, axis) == GroupShape::Along::Adjacent;
   };
   const auto *border = llvm::find_if(op.borders, [&](const auto &each) { return each.value == operand.value; });
-  auto lies = [&](unsigned axis) {
-    return border != op.borders.end() ? liesInVectors(kernel, border->tensor, op, axis, shape)
-                                      : llvm::any_of(operand.inputs, [&](const OperandInput &each) {
-                                          return liesAlong(each.input->tensor, *each.op, axis) ||
-                                                 shape.sharedBy(each.input->tensor, each.op->op, axis);
-                                        });
+  // Of what is computed, that which has most elements decides: a scale for each column, or for each row, is in a cache.
+  auto isWhole = [&](const OperandInput &each) {
+    return llvm::none_of(ArrayRef<unsigned>{alongReduced, alongAcross}, [&](unsigned axis) {
+      return shape.along(each.input->tensor, each.op->op, axis) == GroupShape::Along::Same;
+    });
   };
-  // Of what is computed, that which has most elements decides: a scale for each column is in a cache.
+  const bool hasWhole = llvm::any_of(operand.inputs, isWhole);
+  auto lies = [&](unsigned axis) {
+    return border != op.borders.end()
+               ? liesInVectors(kernel, border->tensor, op, axis, shape)
+               : llvm::any_of(operand.inputs, [&](const OperandInput &each) {
+                   return (!hasWhole || isWhole(each)) && (liesAlong(each.input->tensor, *each.op, axis) ||
+                                                           shape.sharedBy(each.input->tensor, each.op->op, axis));
+                 });
+  };
   if (alongAcross != alongReduced && lies(alongAcross) && (operand.inputs.size() <= 1 || !lies(alongReduced)))
     operand.vectorAxis = alongAcross;
   operand.isAlongReduced = operand.vectorAxis == alongReduced;

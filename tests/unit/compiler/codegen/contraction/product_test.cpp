@@ -54,6 +54,44 @@ TEST_F(ProductOf, BytesOfF8AreFactors) {
   EXPECT_FALSE(product("mk", "nk", "i8", "i32").isOfF8());
 }
 
+TEST_F(ProductOf, TheMatrixAndNotItsScalesSaysWhatIsAdjacent) {
+  for (const char *scale : {"k", "n"}) { // of each row of the matrix, or of each column
+    std::string text = R"mlir(
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+func.func @k(%a: tensor<64x256xbf16>, %w: tensor<256x256xi8>, %s: tensor<256xf32>, %c: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %e = tensor.empty() : tensor<256x256xbf16>
+  %b = linalg.generic {indexing_maps = [affine_map<(k, n) -> (k, n)>, affine_map<(k, n) -> (SCALE)>, affine_map<(k, n) -> (k, n)>],
+      iterator_types = ["parallel", "parallel"]} ins(%w, %s : tensor<256x256xi8>, tensor<256xf32>) outs(%e : tensor<256x256xbf16>) {
+    ^bb0(%x: i8, %y: f32, %o: bf16):
+      %f = arith.sitofp %x : i8 to f32
+      %p = arith.mulf %f, %y : f32
+      %t = arith.truncf %p : f32 to bf16
+      linalg.yield %t : bf16
+  } -> tensor<256x256xbf16>
+  %r = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<64x256xbf16>, tensor<256x256xbf16>) outs(%c : tensor<64x256xf32>) {
+    ^bb0(%x: bf16, %y: bf16, %sum: f32):
+      %v = arith.extf %x : bf16 to f32
+      %u = arith.extf %y : bf16 to f32
+      %p = arith.mulf %v, %u : f32
+      %t = arith.addf %sum, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<64x256xf32>
+  return %r : tensor<64x256xf32>
+}
+)mlir";
+    text.replace(text.find("SCALE"), 5, scale);
+    kernel_ = KernelFunction::read(parseFunction(text));
+    ASSERT_TRUE(mlir::succeeded(kernel_)) << messages_;
+    shape_.emplace(GroupShape::of(*kernel_));
+    const std::optional<Product> found = Product::of(*kernel_, *shape_);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_FALSE(found->right.isAlongReduced) << scale;
+  }
+}
+
 TEST_F(ProductOf, VectorsAreOf16Bytes) {
   const Product halves = product("mk", "nk", "bf16", "f32");
   EXPECT_EQ(halves.widthOf(halves.left, *shape_), 8u);
