@@ -110,11 +110,21 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       });
 }
 
+/// What a caller knows it by: "argument 2".
+static std::string nameOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner()->isEntryBlock() ? "argument " + std::to_string(argument.getArgNumber())
+                                                         : std::string();
+}
+
 /// Values of other blocks, or the function's arguments; then the globals that are loaded.
 LogicalResult FunctionLowering::lowerInputs() {
   SmallVector<Value> inputs(host_.parameters);
   for (util::GlobalLoadOp load : host_.loads)
     inputs.push_back(load.getResult());
+  std::vector<std::string> names;
+  llvm::transform(inputs, std::back_inserter(names), nameOf);
+  state_.function.registers.nameInputs(std::move(names));
   for (auto [position, value] : llvm::enumerate(inputs)) {
     const auto index = uint32_t(position);
     std::optional<ValueType> type = handedOnType(value.getType());

@@ -151,10 +151,11 @@ LogicalResult FunctionState::requireEqual(Operation *op, Register found, Registe
   }
   if (std::string name = registers.describe(found); !name.empty())
     foundName = name;
-  if (std::string name = registers.describe(wanted); !name.empty())
+  if (std::string name = registers.describe(wanted); !name.empty()) {
     wantedName = name;
-  if (a.opcode == Opcode::Dim && b.opcode == Opcode::Dim && a.b == b.b)
-    wantedName = "that of argument " + std::to_string(b.a);
+    if (a.opcode == Opcode::Dim && b.opcode == Opcode::Dim && a.b == b.b && !registers.describe(found).empty())
+      wantedName = "that of " + name.substr(name.rfind(" of ") + 4);
+  }
   scalars.require(registers.equal(found, wanted), foundName + " is not " + wantedName, op->getLoc());
   return success();
 }

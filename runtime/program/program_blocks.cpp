@@ -153,7 +153,7 @@ Status Program::runBlock(BlockCall &call, const CallOptions &options) {
 
   // The scalars of this run; sizes and grids are those of the plan.
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> registers, runRegisterProgram(block, call.inputs));
-  TENON_RETURN_IF_ERROR(evaluateChecks(block, registers));
+  TENON_RETURN_IF_ERROR(evaluateChecks(block, registers, /*takesArguments=*/call.block == 0));
   std::shared_ptr<PlannedCall> planned;
   TENON_RETURN_IF_ERROR(planBlock(call.calls[call.block], block, call.inputs, planned));
   const CallPlan &plan = *planned->plan;

@@ -296,14 +296,18 @@ Register RegisterProgram::convertReal(abi::fb::ElementType from, abi::fb::Elemen
   return intern({.opcode = Opcode::FConvert, .a = a, .imm = types}, rangeOfReal(to == F64 ? 64 : to == F32 ? 32 : 16));
 }
 
+std::string RegisterProgram::inputName(uint32_t input) const {
+  return inputNames_ ? (*inputNames_)[input] : "argument " + std::to_string(input);
+}
+
 std::string RegisterProgram::describe(Register value) const {
   const RegisterOperation &operation = operations_[value];
   if (operation.opcode == Opcode::Const)
     return std::to_string(operation.imm);
   if (operation.opcode == Opcode::Arg)
-    return "argument " + std::to_string(operation.a);
-  if (operation.opcode == Opcode::Dim)
-    return "dimension " + std::to_string(operation.b) + " of argument " + std::to_string(operation.a);
+    return inputName(operation.a);
+  if (operation.opcode == Opcode::Dim && !inputName(operation.a).empty())
+    return "dimension " + std::to_string(operation.b) + " of " + inputName(operation.a);
   return "";
 }
 

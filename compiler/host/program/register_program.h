@@ -78,6 +78,9 @@ public:
   bool isNonNegative(Register value) const { return ranges_[value].low >= 0; }
   /// "dimension 1 of argument 0", "argument 2", "64"; empty for a computed register.
   std::string describe(Register value) const;
+  /// Of a block, which may take values of other blocks. names: [inputs] what each is to the caller, "argument 2";
+  /// empty: computed.
+  void nameInputs(std::vector<std::string> names) { inputNames_ = std::move(names); }
 
   /// Drops every register that none of `roots` needs and renumbers the rest in order.
   /// @return [n] the new number of each old register; kNoRegister: dropped
@@ -89,8 +92,11 @@ private:
   Register withoutExtensions(Register value, uint32_t bits) const;
   Range binaryRange(Opcode opcode, Range a, Range b) const;
 
+  std::string inputName(uint32_t input) const;
+
   std::vector<RegisterOperation> operations_;
   std::vector<Range> ranges_;
+  std::optional<std::vector<std::string>> inputNames_; // none: they are the function's arguments
   std::map<RegisterOperation, Register> numbers_;
 };
 

@@ -14,7 +14,8 @@ namespace {
 constexpr uint64_t kMostNamed = 64; // dispatches in a message
 
 /// " (argument 0: 8, argument 1: 7)": the values that a failed check compared; "" where it compares nothing.
-std::string comparedValues(const abi::fb::Function &function, std::span<const int64_t> registers, uint32_t condition) {
+std::string comparedValues(const abi::fb::Function &function, std::span<const int64_t> registers, uint32_t condition,
+                           bool takesArguments) {
   using abi::fb::RegisterOpcode;
   const auto &operations = *function.registers();
   const abi::fb::RegisterOp &compare = *operations.Get(condition);
@@ -28,9 +29,10 @@ std::string comparedValues(const abi::fb::Function &function, std::span<const in
     if (operand.opcode() == RegisterOpcode::Const) // the message has it
       continue;
     text += text.empty() ? " (" : ", ";
-    if (operand.opcode() == RegisterOpcode::Dim && !sameDimension)
+    const bool isInput = operand.opcode() == RegisterOpcode::Dim || operand.opcode() == RegisterOpcode::Arg;
+    if (takesArguments && operand.opcode() == RegisterOpcode::Dim && !sameDimension)
       text += concat("dimension ", operand.b(), " of ");
-    if (operand.opcode() == RegisterOpcode::Dim || operand.opcode() == RegisterOpcode::Arg)
+    if (takesArguments && isInput)
       text += concat("argument ", operand.a());
     else
       text += "computed";
@@ -150,14 +152,15 @@ bool takeConstants(const PlannedCommand &command, std::span<const int64_t> regis
   return isChanged;
 }
 
-Status evaluateChecks(const abi::fb::Function &function, std::span<const int64_t> registers) {
+Status evaluateChecks(const abi::fb::Function &function, std::span<const int64_t> registers, bool takesArguments) {
   for (uint32_t i = 0; i < sizeOf(function.checks()); ++i) {
     const abi::fb::Check &check = *function.checks()->Get(i);
     if (registers[check.condition()] != 0)
       continue;
     std::string where = check.location() ? concat(check.location()->string_view(), ": ") : std::string();
     return makeError(StatusCode::InvalidArgument, where, "function '", function.name()->string_view(),
-                     "': ", check.message()->string_view(), comparedValues(function, registers, check.condition()));
+                     "': ", check.message()->string_view(),
+                     comparedValues(function, registers, check.condition(), takesArguments));
   }
   return okStatus();
 }

@@ -92,7 +92,9 @@ bool takeConstants(const PlannedCommand &command, std::span<const int64_t> regis
 
 /// InvalidArgument: the first check of the function that does not hold.
 /// @param registers [registers of the function] values
-Status evaluateChecks(const abi::fb::Function &function, std::span<const int64_t> registers);
+/// @param takesArguments its inputs are what the caller gave; a block that is not the first takes values of others
+Status evaluateChecks(const abi::fb::Function &function, std::span<const int64_t> registers,
+                      bool takesArguments = true);
 
 /// [inputs] true: a scalar that decides neither sizes nor grids nor patterns. A counter of a loop mostly is one: the
 /// plan of the first round serves every other, with other constants (CallInstance::Options::registers).

@@ -95,7 +95,7 @@ Status Unroller::runBlock(uint32_t index, Handed &handed, const abi::fb::Target 
   // A file may hand on tensors that are none of what it declares.
   TENON_RETURN_IF_ERROR(checkInputTypes(block, handed.values));
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> registers, runRegisterProgram(block, handed.values));
-  TENON_RETURN_IF_ERROR(evaluateChecks(block, registers));
+  TENON_RETURN_IF_ERROR(evaluateChecks(block, registers, /*takesArguments=*/index == 0));
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const CallPlan> plan, planOf(block, index, handed.values));
   const std::vector<uint32_t> buffers = takeBuffers(*plan, handed);
   takeCommands(*plan, registers, buffers);

@@ -23,6 +23,7 @@
 // RUN: not tenon-run %t.tenon --device=emulator --function=unpack --input=2x4xf32=1 --input=9 2>&1 | FileCheck %s --check-prefix=UNPACK
 // RUN: not tenon-run %t.tenon --device=emulator --function=gather --input=4xf32=1 --input=2xi32=0 --input=3xf32=0 2>&1 | FileCheck %s --check-prefix=GATHER
 // RUN: not tenon-run %t.tenon --device=emulator --function=best --input=2x4xf32=1 --input=3x2xf32=0 2>&1 | FileCheck %s --check-prefix=BEST
+// RUN: not tenon-run %t.tenon --device=emulator --function=branches --input=3xf32=1 --input=2xf32=1 2>&1 | FileCheck %s --check-prefix=BRANCHES
 // RUN: not tenon-run %t.tenon --device=emulator --function=stage --input=6xf32=1 --input=6xf32=0 2>&1 | FileCheck %s --check-prefix=STAGE
 
 // REMARK: assertions.mlir:[[# @LINE + 49]]:5: remark: 'cf.assert' in a body is not checked
@@ -158,4 +159,18 @@ func.func @stage(%real: tensor<?xf32>, %imaginary: tensor<?xf32>) -> (tensor<?xf
   %two = arith.constant 2 : index
   %0:2 = iree_linalg_ext.fft ins(%two : index) outs(%real, %imaginary : tensor<?xf32>, tensor<?xf32>) : tensor<?xf32>, tensor<?xf32>
   return %0#0, %0#1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// Inputs of a block that is not the first are no arguments, unless they are those of the function.
+// BRANCHES: function 'branches': dimension 0 of argument 1 is not the size of the other operands (computed: 2, computed: 3)
+func.func @branches(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %none = arith.cmpi eq, %n, %c0 : index
+  cf.cond_br %none, ^done(%b : tensor<?xf32>), ^more
+^more:
+  %s = arith.addf %a, %b : tensor<?xf32>
+  cf.br ^done(%s : tensor<?xf32>)
+^done(%r: tensor<?xf32>):
+  return %r : tensor<?xf32>
 }
