@@ -16,11 +16,15 @@ namespace {
 
 constexpr uint32_t kWarp = 32;
 constexpr uint32_t kThreads = 256;
+// Of a line where these are so few that each has multiprocessors for itself.
+constexpr uint32_t kMostThreads = 1024;
 // Vectors of a tile that a thread holds at once: that many loads are in flight.
 constexpr int64_t kMostChunks = 4;
 // Fewer blocks than these leave a large device idle.
 constexpr int64_t kManyBlocks = 512;
 constexpr int64_t kMostParts = 1024;
+// Blocks for longer lines, so that those which begin last take little of the whole.
+constexpr int64_t kBlocksOfVeryLong = 2048, kVeryLongLine = 16 << 20;
 // A line shorter than that gains nothing from a second kernel.
 constexpr int64_t kLongLine = 32768;
 // The same for threads that walk down lines of their own.
@@ -79,9 +83,9 @@ void addScratch(AlongPlans &plans, Type accumulator, const LineShape &shape, int
   plans.scratch.push_back({storedType(accumulator), extents, most});
 }
 
-int64_t partsFor(int64_t lines, int64_t wanted) {
+int64_t partsFor(int64_t lines, int64_t wanted, int64_t most = kMostParts) {
   return std::clamp<int64_t>(
-      int64_t(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(wanted, std::max<int64_t>(lines, 1))))), 2, kMostParts);
+      int64_t(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(wanted, std::max<int64_t>(lines, 1))))), 2, most);
 }
 
 /// How many parts lines are cut in where it is known only then how many there are: those of more than `above` and at
@@ -105,7 +109,8 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   const auto isLong = length ? SmallVector<Guard>() : SmallVector<Guard>{Guard{by, kLongLine, std::nullopt}};
   auto addLong = [&] {
     if (lines) {
-      const int64_t parts = partsFor(*lines, kManyBlocks);
+      const int64_t wanted = !length ? kMostParts : *length >= kVeryLongLine ? kBlocksOfVeryLong : kManyBlocks;
+      const int64_t parts = partsFor(*lines, wanted, kBlocksOfVeryLong);
       addParts(result, block, parts, isLong);
       return addScratch(result, sum.type, shape, parts);
     }
@@ -128,7 +133,8 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
       return result;
     }
     const int64_t lanes =
-        std::min<int64_t>(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(*length, width * kMostChunks))), kThreads);
+        std::min<int64_t>(llvm::PowerOf2Ceil(uint64_t(llvm::divideCeil(*length, width * kMostChunks))),
+                          fewLines ? kMostThreads : kThreads);
     result.kernels = {rowsPlan(shape, uint32_t(lanes), kMostChunks, width)};
     return result;
   }
@@ -137,7 +143,7 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   Plan small = rowsPlan(shape, 2 * kWarp, kMostChunks, width);
   small.guards = {Guard{by, warpTile, 2 * warpTile}};
   const bool mayCut = fewLines || !lines;
-  Plan middle = block;
+  Plan middle = fewLines ? rowsPlan(shape, kMostThreads, kMostChunks, width) : block;
   middle.guards = {Guard{by, 2 * warpTile, mayCut ? std::optional(kLongLine) : std::nullopt}};
   result.kernels = {warp, small, middle};
   if (mayCut)

@@ -49,6 +49,8 @@ private:
   /// Inclusive, over `count` lanes, a power of two.
   Value scanLanes(Value value, Value lane, uint32_t count);
   Value scanTile(Value tile, Value carry);
+  SmallVector<Value> scanPlaces(Value base, uint32_t places);
+  Value valueAt(ArrayRef<Value> values, Value place);
   Value carriedIn();
   void combinePart();
   void scan();
@@ -233,6 +235,34 @@ Value RowScanner::scanLanes(Value value, Value lane, uint32_t count) {
   return value;
 }
 
+/// What the block's warps have left, up to each place: of as many neighbouring places as there are for a lane.
+SmallVector<Value> RowScanner::scanPlaces(Value base, uint32_t places) {
+  const uint32_t each = std::max(1u, places / kWarp);
+  Value first = k_.mul(k_.rem(warpLane_, k_.number(places / each)), k_.number(each));
+  SmallVector<Value> values;
+  for (uint32_t i = 0; i < each; ++i) {
+    Value place = k_.add(base, k_.add(first, k_.number(i)));
+    Value value = loadShared(k_, sum_.type, k_.at(totals_, storedType(sum_.type), place));
+    values.push_back(i == 0 ? value : combine(k_, sum_, values.back(), value));
+  }
+  Value all = scanLanes(values.back(), warpLane_, places / each);
+  if (each == 1)
+    return {all};
+  Value before = k_.select(k_.equal(warpLane_, k_.number(0)), neutral(k_, sum_), k_.shuffleUp(all, 1));
+  for (Value &value : values)
+    value = combine(k_, sum_, before, value);
+  return values;
+}
+
+/// Of such values, that of a place.
+Value RowScanner::valueAt(ArrayRef<Value> values, Value place) {
+  Value each = k_.number(int64_t(values.size())), lane = k_.div(place, each), inLane = k_.rem(place, each);
+  Value found = k_.shuffleFrom(values.front(), lane);
+  for (size_t i = 1; i < values.size(); ++i)
+    found = k_.select(k_.equal(inLane, k_.number(int64_t(i))), k_.shuffleFrom(values[i], lane), found);
+  return found;
+}
+
 /// Scans and stores a tile. @return what comes before the next one
 Value RowScanner::scanTile(Value tile, Value carry) {
   Tile values = load(tile);
@@ -263,15 +293,14 @@ Value RowScanner::scanTile(Value tile, Value carry) {
                     k_.at(totals_, stored, k_.add(base, k_.add(k_.number(int64_t(chunk) * warps_), warp_))));
     });
     k_.barrier();
-    Value all = loadShared(k_, sum_.type, k_.at(totals_, stored, k_.add(base, k_.rem(warpLane_, k_.number(places)))));
-    all = scanLanes(all, warpLane_, places);
+    const SmallVector<Value> upTo = scanPlaces(base, places);
     for (unsigned chunk = 0; chunk < chunks_; ++chunk) {
       Value place = k_.add(k_.number(int64_t(chunk) * warps_), warp_);
       Value isFirst = k_.equal(place, k_.number(0));
-      Value previous = k_.shuffleFrom(all, k_.select(isFirst, place, k_.sub(place, k_.number(1))));
+      Value previous = valueAt(upTo, k_.select(isFirst, place, k_.sub(place, k_.number(1))));
       starts.push_back(k_.select(isFirst, carry, combine(k_, sum_, carry, previous)));
     }
-    next = combine(k_, sum_, carry, k_.shuffleFrom(all, k_.number(places - 1)));
+    next = combine(k_, sum_, carry, valueAt(upTo, k_.number(places - 1)));
   }
   Tile results = values;
   for (unsigned chunk = 0; chunk < chunks_; ++chunk) {

@@ -10,8 +10,9 @@ namespace {
 
 // A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
 constexpr uint32_t kMaxWorkPerThread = 256;
-// Vectors of a row whose length is no multiple of one: of a shorter one, too many lie in two rows.
-constexpr int64_t kShortRow = 8;
+
+// Of rows of unknown length, what does little but move elements leaves registers for all threads of a multiprocessor.
+constexpr uint32_t kCopies = 8, kResidentThreads = 2048;
 
 /// Whether elements of all tensors along the last axis are 4 bytes or more.
 bool isOfWords(const KernelFunction &kernel, const GroupShape &shape) {
@@ -61,9 +62,9 @@ std::optional<unsigned> unrolledAxis(const KernelFunction &kernel, const GroupSh
   return std::nullopt;
 }
 
-/// Whether a half of a vector is one that threads may take rows by.
-bool hasHalves(uint32_t width) {
-  return width >= 4;
+/// Whether threads may take rows by halves of vectors: not those that bodies read by themselves, which start anywhere.
+bool takesHalves(const KernelFunction &kernel, uint32_t width) {
+  return width >= 4 && kernel.gathered.empty();
 }
 
 /// A number that the length of a row is a multiple of: its own where it is known, else what the program has seen to.
@@ -84,6 +85,8 @@ public:
     const unsigned axes = axes_;
     w_.space.vectorAxis = axes == 0 ? 0 : axes - 1;
     w_.space.unrolledAxis = unrolled_;
+    if (axes > 1 && !w_.shape.axes.back().size && workOf(w_.kernel) <= kCopies)
+      k_.wantResident(kResidentThreads / k_.threads);
     elements_ =
         unrolled_ ? k_.mul(w_.space.size(0, *unrolled_), w_.space.size(*unrolled_ + 1, axes)) : w_.space.size(0, axes);
     first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
@@ -92,12 +95,12 @@ public:
     if (axes == 1)
       return k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
     // One kind of row to a kernel: with the code of others it would take their registers, and have fewer warps.
-    if (multiple_ % width_ == 0)
+    const bool isWhole = multiple_ % width_ == 0;
+    if (isWhole && (unrolled_ || w_.kernel.gathered.empty()))
       return k_.branch(w_.bodies.areBasesAligned(width_), [&] { writeWide(); }, [&] { writeApart(); });
-    if (hasHalves(width_) && multiple_ % (width_ / 2) == 0)
+    if (!isWhole && takesHalves(w_.kernel, width_) && multiple_ % (width_ / 2) == 0)
       return k_.branch(w_.bodies.areBasesAligned(width_ / 2), [&] { writeHalves(); }, [&] { writeApart(); });
-    Value isLong = k_.less(k_.number(kShortRow * width_), w_.space.size(axes - 1));
-    k_.branch(isLong, [&] { writeRagged(); }, [&] { writeApart(); });
+    writeTogether(isWhole);
   }
 
 private:
@@ -153,42 +156,87 @@ private:
         [&] { k_.when(k_.less(first, elements_), [&] { writeAt(pointAt(first), lanes); }); });
   }
 
-  /// Rows that are no multiple of a vector: the vectors of what is written are those of the whole tensor, and one that
-  /// lies in two rows goes one element at a time. Each access tests whether it is aligned.
-  void writeRagged() {
+  /// Vectors of the whole result, but for those that lie in two rows, or whose lanes do not all read alike: what is
+  /// left of these a warp computes together, an element a lane.
+  void writeTogether(bool isOfWholeRows) {
     Value first = k_.add(first_, k_.mul(k_.thread(), k_.number(width_)));
-    Value end = k_.add(first, k_.number(width_));
-    Point point = pointAt(first);
-    Value rowEnd = k_.add(point.index.back(), k_.number(width_));
-    Value isTorn = arith::OrIOp::create(k_.b, k_.loc, k_.less(elements_, end),
-                                        k_.less(w_.space.size(w_.shape.axes.size() - 1), rowEnd));
-    k_.branch(
-        isTorn,
-        [&] {
-          // Of an unknown length: two rows at once take registers, and fewer warps are there to hide what is waited
-          // for.
-          if (w_.shape.axes.back().size)
-            return writeTorn(point, first, k_.min(end, elements_));
-          writeEach(first, k_.min(end, elements_), 1);
-        },
-        [&] { writeAt(point, width_, /*isAligned=*/false); });
+    const Point point = pointAt(first);
+    Value last = k_.add(point.index.back(), k_.number(width_ - 1));
+    Value isWhole = k_.both(k_.less(first, elements_), w_.bodies.areBasesAligned(width_));
+    if (!isOfWholeRows)
+      isWhole = k_.both(isWhole, k_.less(last, w_.space.size(axes_ - 1)));
+    const Value isLeft =
+        k_.choose(
+              isWhole, k_.b.getI1Type(), [&] { return SmallVector<Value>{writeSure(point, isOfWholeRows)}; },
+              [&] { return SmallVector<Value>{k_.less(first, elements_)}; })
+            .front();
+    writeLeft(isLeft);
   }
 
-  /// Elements of a row from the point on, and those of the next row behind them: two divisions, not one for each.
-  void writeTorn(const Point &point, Value first, Value end) {
-    Value row = w_.space.size(axes_ - 1), column = point.index.back();
-    Point next = pointAt(k_.add(first, k_.sub(row, column)));
-    k_.loop(k_.number(0), k_.sub(end, first), k_.number(1), {}, [&](Value lane, ValueRange) {
-      Point at = point;
-      Value place = k_.add(column, lane);
-      Value isInRow = k_.less(place, row);
-      for (unsigned axis = 0; axis + 1 < axes_; ++axis)
-        if (axis != unrolled_)
-          at.index[axis] = k_.select(isInRow, point.index[axis], next.index[axis]);
-      at.index.back() = k_.select(isInRow, place, k_.sub(place, row));
-      at.id = at.place = w_.space.newId();
-      writeAt(at, 1);
-      return SmallVector<Value>();
+  /// @return whether the vector is left: not computed (i1)
+  Value writeSure(const Point &point, bool isOfWholeRows) {
+    Bodies::Scope scope(w_.bodies);
+    const std::optional<AffineMap> order = isOfWholeRows ? std::nullopt : orderOfResults();
+    w_.bodies.setWidth(width_, /*isAligned=*/isOfWholeRows || order);
+    w_.bodies.setRagged(order);
+    SmallVector<Value> doubts;
+    w_.bodies.preload(point);
+    if (!unrolled_) {
+      w_.bodies.collectDoubts(&doubts);
+      for (const KernelOp &op : w_.kernel.ops)
+        for (auto [number, output] : llvm::enumerate(op.outputs))
+          if (output.isStored)
+            w_.bodies.element(op, number, point, 0);
+      w_.bodies.collectDoubts(nullptr);
+    }
+    Value isLeft = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(false));
+    for (Value doubt : doubts)
+      isLeft = k_.b.createOrFold<arith::OrIOp>(k_.loc, isLeft, doubt);
+    Value isSure = k_.exclusiveOr(isLeft, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true)));
+    k_.when(isSure, [&] { storeAt(point); });
+    w_.bodies.setRagged(std::nullopt);
+    return isLeft;
+  }
+
+  /// The map of tensors whose vectors are those of the whole result, if there is one.
+  std::optional<AffineMap> orderOfResults() const {
+    if (unrolled_)
+      return std::nullopt;
+    for (const KernelOp &op : w_.kernel.ops)
+      for (const KernelOutput &output : op.outputs)
+        if (AffineMap map = w_.shape.mapOf(output.tensor, op.op); output.isStored && map.isIdentity())
+          return map;
+    return std::nullopt;
+  }
+
+  /// Of vectors that some lanes of the warp have left, as many at a time as it has lanes for.
+  void writeLeft(Value isLeft) {
+    constexpr unsigned kWarp = 32;
+    const unsigned atOnce = kWarp / width_;
+    Value lane = k_.rem(k_.thread(), k_.number(kWarp)), group = k_.div(lane, k_.number(width_));
+    Value ofWarp = k_.add(first_, k_.mul(k_.sub(k_.thread(), lane), k_.number(width_)));
+    Type i32 = k_.b.getI32Type();
+    auto number32 = [&](int32_t value) -> Value {
+      return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(value));
+    };
+    auto withoutFirst = [&](Value mask) -> Value {
+      return arith::AndIOp::create(k_.b, k_.loc, mask, arith::SubIOp::create(k_.b, k_.loc, mask, number32(1)));
+    };
+    Value mask = k_.ballot(isLeft);
+    Value count =
+        arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), LLVM::CtPopOp::create(k_.b, k_.loc, i32, mask));
+    k_.loop(k_.number(0), count, k_.number(atOnce), {mask}, [&](Value, ValueRange carried) {
+      Value rest = carried.front(), own = rest; // of which the group takes the first
+      for (unsigned each = 0; each < atOnce; ++each) {
+        own = each == 0 ? rest : k_.select(k_.less(group, k_.number(each)), own, rest);
+        rest = withoutFirst(rest);
+      }
+      Value owner = LLVM::CountTrailingZerosOp::create(k_.b, k_.loc, i32, own, /*is_zero_poison=*/false);
+      owner = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), owner); // 32 where there is none
+      Value element = k_.add(k_.add(ofWarp, k_.mul(owner, k_.number(width_))), k_.rem(lane, k_.number(width_)));
+      Value exists = k_.both(k_.less(owner, k_.number(kWarp)), k_.less(element, elements_));
+      k_.when(exists, [&] { writeAt(pointAt(element), 1); });
+      return SmallVector<Value>{rest};
     });
   }
 
@@ -252,7 +300,7 @@ std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupSh
   const Guard row{extentsOf(shape.axes.back())};
   std::vector<Plan> plans;
   std::optional<int64_t> wider;
-  for (int64_t multiple = width; multiple >= (hasHalves(width) ? width / 2 : width); multiple /= 2) {
+  for (int64_t multiple = width; multiple >= (takesHalves(kernel, width) ? width / 2 : width); multiple /= 2) {
     plans.push_back(*any);
     plans.back().choices.push_back({"multiple", multiple});
     plans.back().guards = {row};

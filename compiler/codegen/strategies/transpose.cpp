@@ -15,6 +15,9 @@ namespace {
 constexpr uint32_t kMaxWork = 256;
 constexpr uint32_t kMaxInFlight = 8;
 
+// Threads of a multiprocessor that tiles of unknown size, with longer sides than that, leave registers for.
+constexpr uint32_t kUsualSide = 64, kResidentThreads = 1024;
+
 class TransposeWriter {
 public:
   explicit TransposeWriter(Writer &w)
@@ -23,6 +26,8 @@ public:
 
   void run() {
     w_.space.vectorAxis = turn_.written;
+    if (!GroupShape::sizeOf(w_.shape.axes) && tile_.written > kUsualSide)
+      k_.wantResident(kResidentThreads / k_.threads);
     placeTile();
     for (const StagedTensor &tensor : turn_.tensors)
       stage(tensor);

@@ -38,12 +38,12 @@ func.func @scaled(%x: tensor<65536x1001xf32>, %v: tensor<1001xf32>) -> tensor<65
   return %r : tensor<65536xf32>
 }
 
-// What is read again stays in registers, and is stored as vectors, too: with four vectors a lane come the edges, by themselves.
+// What is read again stays in registers, and is stored as vectors, too: with two vectors a lane come the edges, by themselves.
 // NORM-LABEL: .visible .entry norm_dispatch_0(
-// NORM-COUNT-4: ld.global.nc.v4.b32
+// NORM-COUNT-2: ld.global.nc.v4.b32
 // NORM: ld.global.nc.b16
 // NORM-NOT: ld.global.nc.v4.b32
-// NORM-COUNT-4: st.global.v4.b32
+// NORM-COUNT-2: st.global.v4.b32
 // NORM: st.global.b16
 func.func @norm(%x: tensor<65536x1001xf16>) -> tensor<65536x1001xf16> {
   %zero = arith.constant 0.0 : f32

@@ -158,6 +158,8 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
     values.setAligned();
   if (isOfOperand_)
     values.setPaired();
+  if (!perRow)
+    values.setDoubts(doubts_);
   for (const KernelInput &input : op.inputs)
     if (!input.bodyArgument.use_empty())
       values.bind(input.bodyArgument, operand(op, input, point));

@@ -69,6 +69,9 @@ public:
   /// aligned: each is tested. None: no longer.
   void setRagged(std::optional<mlir::AffineMap> order) { order_ = order; }
 
+  /// From here on lanes that do not agree are not computed, but doubted (BodyValues::setDoubts). Null: no longer.
+  void collectDoubts(llvm::SmallVector<mlir::Value> *doubts) { doubts_ = doubts; }
+
   /// The lanes of a point, as they lie in memory.
   using Read = std::function<llvm::SmallVector<mlir::Value>(const Point &)>;
   /// From here on the tensor is read by `read` wherever it is indexed as it is by `op`: the block has put it into
@@ -166,6 +169,7 @@ private:
   unsigned width_ = 1;
   bool isAligned_ = true;
   bool isOfOperand_ = false;
+  llvm::SmallVector<mlir::Value> *doubts_ = nullptr;
   std::optional<mlir::AffineMap> order_; // of tensors whose vectors are aligned, where rows are ragged
   Scope::Known known_;
   std::map<std::pair<const void *, uint32_t>, Read> staged_;         // by map and binding

@@ -6,6 +6,9 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/ScopeExit.h"
+
+#include <utility>
 
 using namespace mlir;
 
@@ -148,7 +151,7 @@ Lanes BodyValues::read(tensor::ExtractOp extract) {
     indices.push_back(std::move(index));
   }
   const bool isAligned = isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_);
-  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned);
+  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned, doubts_);
 }
 
 /// Whether memory would be read to compute it that has not been read yet.
@@ -198,8 +201,65 @@ SmallVector<Value> BodyValues::valueInBranch(Value inside) {
   return values;
 }
 
+/// Whether the lanes of a condition may differ (i1); nothing where only all of them say it. Of a comparison with what
+/// all lanes have, a number that does not fall from lane to lane is on one side or the other where its ends are.
+std::optional<Value> BodyValues::doubtOf(Value condition) {
+  const Lanes lanes = value(condition);
+  Operation *inner = condition.getDefiningOp();
+  if (lanes.isSame())
+    return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(false));
+  if (inner && isa<arith::AndIOp, arith::OrIOp>(inner) && inner->getBlock() == op_.getBody()) {
+    const std::optional<Value> left = doubtOf(inner->getOperand(0)), right = doubtOf(inner->getOperand(1));
+    if (!left || !right)
+      return std::nullopt;
+    return k_.b.createOrFold<arith::OrIOp>(k_.loc, *left, *right);
+  }
+  auto compare = dyn_cast_if_present<arith::CmpIOp>(inner);
+  if (!compare || compare.getPredicate() == arith::CmpIPredicate::eq ||
+      compare.getPredicate() == arith::CmpIPredicate::ne)
+    return std::nullopt;
+  const Lanes left = value(compare.getLhs()), right = value(compare.getRhs());
+  if (!(left.isRun() && right.isSame()) && !(left.isSame() && right.isRun()))
+    return std::nullopt;
+  // Numbers that fall after all are those that are too large for their type: without a sign, those below 0.
+  const Lanes &run = left.isRun() ? left : right;
+  const bool hasSign = compare.getPredicate() < arith::CmpIPredicate::ult;
+  Value falls = arith::CmpIOp::create(k_.b, k_.loc, hasSign ? arith::CmpIPredicate::slt : arith::CmpIPredicate::ult,
+                                      run.last(), run[0]);
+  Value doubt = arith::OrIOp::create(k_.b, k_.loc, k_.exclusiveOr(lanes[0], lanes.last()), falls);
+  return doubt;
+}
+
+/// Of lanes that agree, or are doubted.
+Lanes BodyValues::chooseAsOne(Value condition, arith::SelectOp select) {
+  SmallVector<Type> types(width_, select.getType());
+  types.push_back(k_.b.getI1Type());
+  SmallVector<Value> *outside = doubts_;
+  auto side = [&](Value of) {
+    SmallVector<Value> inside;
+    doubts_ = &inside;
+    SmallVector<Value> values = valueInBranch(of);
+    doubts_ = outside;
+    Value doubt = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(false));
+    for (Value each : inside)
+      doubt = k_.b.createOrFold<arith::OrIOp>(k_.loc, doubt, each);
+    values.push_back(doubt);
+    return values;
+  };
+  SmallVector<Value> values = k_.choose(
+      condition, types, [&] { return side(select.getTrueValue()); }, [&] { return side(select.getFalseValue()); });
+  doubts_->push_back(values.pop_back_val());
+  return {values, width_ == 1 ? Order::Same : Order::Any};
+}
+
 Lanes BodyValues::choose(arith::SelectOp select) {
   const Lanes condition = value(select.getCondition());
+  if (doubts_)
+    if (std::optional<Value> doubt = doubtOf(select.getCondition())) {
+      doubts_->push_back(*doubt);
+      return chooseAsOne(condition[0], select);
+    }
+  const llvm::scope_exit whole([this, doubts = std::exchange(doubts_, nullptr)] { doubts_ = doubts; });
   const SmallVector<Type> types(width_, select.getType());
   auto yes = [&] { return valueInBranch(select.getTrueValue()); };
   auto no = [&] { return valueInBranch(select.getFalseValue()); };

@@ -28,6 +28,9 @@ public:
   void setAligned() { isAligned_ = true; }
   /// Narrow values of neighbouring lanes are computed together (narrow_pairs.h).
   void setPaired() { isPaired_ = true; }
+  /// Lanes need not agree, nor lie side by side: where they do not, what is computed is worthless, and one of `doubts`
+  /// (i1) is true.
+  void setDoubts(llvm::SmallVector<mlir::Value> *doubts) { doubts_ = doubts; }
   /// A value of the body, or one from outside that it uses.
   Lanes value(mlir::Value value);
 
@@ -42,6 +45,8 @@ private:
   Lanes choose(mlir::arith::SelectOp select);
   llvm::SmallVector<mlir::Value> spread(const Lanes &lanes) const;
   llvm::SmallVector<mlir::Value> valueInBranch(mlir::Value value);
+  Lanes chooseAsOne(mlir::Value condition, mlir::arith::SelectOp select);
+  std::optional<mlir::Value> doubtOf(mlir::Value condition);
   bool readsMemory(mlir::Value value);
   bool isBranch(mlir::Operation *inner);
   bool readsElementsOnly();
@@ -56,6 +61,7 @@ private:
   llvm::function_ref<bool(uint32_t)> isStreamed_;
   bool isAligned_ = false, isPaired_ = false;
   Known known_;
+  llvm::SmallVector<mlir::Value> *doubts_ = nullptr;
   unsigned copies_ = 0; // of what is computed now, in branches around it
 };
 

@@ -9,8 +9,6 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr int64_t kLongRow = 2048;
-
 Value addressOf(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value element) {
   return k.at(arguments.pointers[tensor.binding], memoryType(tensor.element), element);
 }
@@ -140,15 +138,6 @@ Value loadEach(KernelBuilder &k, const KernelTensor &tensor, Value address, unsi
   return all;
 }
 
-/// Of long rows of narrow elements. In short ones vectors that lie in two rows, which go one by one, decide; of wide
-/// elements a vector has few; and where sizes are not known, it takes more to find out where vectors are.
-bool isWorthShifting(const KernelTensor &tensor) {
-  return !tensor.shape.empty() && dispatch::elementBytes(tensor.element) < 4 &&
-         llvm::none_of(
-             tensor.shape, [](const Extent &extent) { return bool(extent.value); }) &&
-         tensor.shape.back().size >= kLongRow;
-}
-
 /// By the aligned vectors that hold them; where those reach beyond the tensor, at its ends, one by one.
 SmallVector<Value> loadShifted(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                                Value first, unsigned width, bool isStreamed) {
@@ -185,8 +174,7 @@ SmallVector<Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, c
                            unsigned width, bool isStreamed, bool isVector) {
   if (width == 1)
     return {loadElement(k, arguments, tensor, first)};
-  if ((isWorthShifting(tensor) || (isVector && dispatch::elementBytes(tensor.element) < 4)) &&
-      canStraddle(arguments, tensor, width))
+  if (isVector && dispatch::elementBytes(tensor.element) < 4 && canStraddle(arguments, tensor, width))
     return loadShifted(k, arguments, tensor, first, width, isStreamed);
   Value address = addressOf(k, arguments, tensor, first);
   // One value of both ways: LLVM would split a vector whose elements are taken out at once.
@@ -212,7 +200,8 @@ void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTe
 }
 
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned) {
+                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned,
+                   SmallVector<Value> *doubts) {
   Places places(k, arguments, tensor);
   if (places.isEmpty())
     return Lanes::same(places.zero());
@@ -233,11 +222,15 @@ Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const Ker
   Value isRun = arith::ConstantOp::create(k.b, k.loc, k.b.getBoolAttr(true));
   if (last.order == Order::Steps)
     isRun = k.equal(k.sub(last.last(), last[0]), k.number(width - 1));
+  if (doubts)
+    doubts->push_back(k.exclusiveOr(isRun, arith::ConstantOp::create(k.b, k.loc, k.b.getBoolAttr(true))));
   if (Value hasAny = places.hasElements())
     isRun = k.both(isRun, hasAny);
+  auto none = [&] { return SmallVector<Value>(width, places.zero()); };
   return {k.choose(
               isRun, SmallVector<Type>(width, tensor.element),
-              [&] { return loadRun(k, arguments, tensor, places.element(indices, 0), width, isStreamed); }, one),
+              [&] { return loadRun(k, arguments, tensor, places.element(indices, 0), width, isStreamed); },
+              [&] { return doubts ? none() : one(); }),
           Order::Any};
 }
 

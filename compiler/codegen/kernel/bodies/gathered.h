@@ -17,9 +17,9 @@ mlir::Value toMemory(KernelBuilder &k, mlir::Value value, mlir::Type element);
 mlir::Value loadElement(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                         mlir::Value element);
 /// `width` adjacent elements from number `first` on: one access where their address is a multiple of what they measure,
-/// else one for each, or of long rows those of the vectors that hold them (straddling.h). The test costs a few
-/// instructions, and threads of a warp mostly agree. `isVector`: the tensor is no longer than a row, so that no run
-/// lies in two of them; then narrow elements are always read so.
+/// else one for each. The test costs a few instructions, and threads of a warp mostly agree. `isVector`: the tensor is
+/// no longer than a row, which a cache has; narrow elements of one are taken out of the vectors that hold them
+/// (straddling.h).
 llvm::SmallVector<mlir::Value> loadRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                                        mlir::Value first, unsigned width, bool isStreamed, bool isVector = false);
 void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, mlir::Value first,
@@ -37,8 +37,10 @@ void storeAligned(KernelBuilder &k, const KernelArguments &arguments, const Kern
 /// A tensor whose sizes are not known may be empty: then there is nothing to read, and what is read instead is 0. Who
 /// reads it has said that it does not look at it (a pad of nothing).
 /// @param isAligned runs are known to be
+/// @param doubts a clamped run that is none is not read, and one of them (i1) is true
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                   llvm::ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned = false);
+                   llvm::ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned = false,
+                   llvm::SmallVector<mlir::Value> *doubts = nullptr);
 
 /// What a loop of a body reads by itself, in a copy of it that is in the kernel: each tensor.extract becomes a load.
 void loadInLoop(KernelBuilder &k, const KernelFunction &kernel, const KernelArguments &arguments,

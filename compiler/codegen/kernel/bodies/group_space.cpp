@@ -291,15 +291,32 @@ Quotient GroupSpace::divide(Value number, unsigned first, unsigned last) {
 
 void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear) {
   point.index.resize(sizes_.size());
-  for (unsigned axis = last; axis-- > first;) {
-    if (axis == first) {
-      point.index[axis] = linear;
-      break;
+  auto by = [&](auto divided) {
+    SmallVector<Value> indices(last - first);
+    Value rest = linear;
+    for (unsigned axis = last; axis-- > first + 1;) {
+      const Quotient found = divided(rest, axis);
+      indices[axis - first] = found.remainder;
+      rest = found.quotient;
     }
-    const Quotient found = divide(linear, axis, axis + 1);
-    point.index[axis] = found.remainder;
-    linear = found.quotient;
+    if (first != last)
+      indices.front() = rest;
+    return indices;
+  };
+  auto byAll = [&] { return by([&](Value x, unsigned axis) { return divide(x, axis, axis + 1); }); };
+  auto byWords = [&] {
+    return by([&](Value x, unsigned axis) { return divideWords(k_, x, sizes_[axis], reciprocals_[axis]); });
+  };
+  SmallVector<Value> words = {linear};
+  bool hasReciprocal = false;
+  for (unsigned axis = first + 1; axis < last; ++axis) {
+    words.push_back(sizes_[axis]);
+    hasReciprocal |= bool(reciprocals_[axis]);
   }
+  const SmallVector<Value> indices =
+      hasReciprocal ? k_.choose(areWords(k_, words), SmallVector<Type>(last - first, k_.b.getI64Type()), byWords, byAll)
+                    : byAll();
+  llvm::copy(indices, point.index.begin() + first);
 }
 
 Value GroupSpace::laneIndex(unsigned axis, const Point &point, unsigned lane) {

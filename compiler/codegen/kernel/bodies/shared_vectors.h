@@ -9,27 +9,29 @@ namespace tenon::compiler::codegen {
 
 class SharedVectors {
 public:
-  /// @param points of which elementInputs() are kept, `bodies.width()` lanes of each
-  SharedVectors(KernelBuilder &k, const KernelFunction &kernel, GroupSpace &space, Bodies &bodies,
-                llvm::ArrayRef<Point> points);
+  /// `most`: vectors of the thread, of each of elementInputs() `bodies.width()` lanes.
+  SharedVectors(KernelBuilder &k, const KernelFunction &kernel, GroupSpace &space, Bodies &bodies, unsigned most);
 
-  /// Begins to copy, beside the thread where elements lie side by side.
-  void bring();
-  /// Waits for what was brought. From here on Bodies reads these points there, until Bodies::unstage().
+  /// The point is that of the thread's vector `number`.
+  void find(const Point &point, mlir::Value number) { numbers_[point.id] = number; }
+  /// Begins to copy it, beside the thread where elements lie side by side.
+  void bring(const Point &point);
+  /// All that are copied together.
+  void commit();
+  /// Waits for what was brought. From here on Bodies reads it there, until Bodies::unstage().
   void stage();
 
 private:
-  mlir::Value place(size_t input, unsigned number) const;
+  mlir::Value place(size_t input, mlir::Value number) const;
   uint32_t vectorBytes(size_t input) const;
   mlir::VectorType vectorType(size_t input) const;
-  void copy(size_t input, unsigned number);
 
   KernelBuilder &k_;
   GroupSpace &space_;
   Bodies &bodies_;
   const llvm::SmallVector<ElementInput> inputs_;
-  const llvm::SmallVector<Point> points_;
-  llvm::SmallVector<mlir::Value> bases_; // [inputs] where the thread's first vector is
+  llvm::SmallVector<mlir::Value> bases_;          // [inputs] where the thread's first vector is
+  llvm::DenseMap<unsigned, mlir::Value> numbers_; // by the points' ids
 };
 
 } // namespace tenon::compiler::codegen

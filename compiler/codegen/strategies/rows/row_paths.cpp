@@ -23,8 +23,10 @@ constexpr int64_t kLongRow = 16 << 10;
 // Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
 constexpr uint32_t kMaxKept = 64;
 // The same where the length is not known: conditions under which elements exist take registers, too. What is not
-// computed again takes less.
+// computed again takes less, and is counted as it lies in memory; so is what many lanes keep, who have vectors enough
+// that all but a few exist.
 constexpr uint32_t kFewKept = 16, kFewSeenOnce = 32;
+constexpr uint32_t kManyLanes = 128;
 // Of each block of a cluster. Two of them are on a multiprocessor, so that one loads while the other computes: they
 // share its 64 K registers, of which the elements get so many, and its 227 KiB of shared memory.
 constexpr uint32_t kClusterThreads = 512;
@@ -45,6 +47,16 @@ uint32_t mostChunks(const RowDemand &demand, uint32_t threads) {
   return chunksIn(threads > 512 ? kMaxKept / 2 : kMaxKept, demand);
 }
 
+bool isNarrow(const RowDemand &demand) {
+  return demand.width > 4;
+}
+
+/// Of short rows of narrow elements a thread has two vectors: as many loads on their way as with two rows, and half as
+/// many exchanges (an H200, layernorm 1048576 x 128 bf16: 142 us instead of 160, of unknown length 152 instead of 203).
+bool takesPairs(const RowDemand &demand) {
+  return demand.again && isNarrow(demand) && demand.tensors == 1;
+}
+
 /// A thread that loads one vector waits for it, unless it has another row's as well. Where elements are narrow and
 /// lanes many, it is their number that takes the time.
 uint32_t rowsAtOnce(const RowDemand &demand, uint32_t lanes, uint32_t chunks) {
@@ -56,15 +68,6 @@ bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
   const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
   return !storesElements(kernel, shape) &&
          (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
-}
-
-/// Whether the row has a variance that is summed with its mean.
-bool hasVariance(const KernelFunction &kernel, const GroupShape &shape) {
-  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
-  if (phases.size() < 2)
-    return false;
-  const auto then = onePassSums(kernel, shape, phases[0], phases[1]);
-  return then && llvm::any_of(*then, [](const OnePassSum &sum) { return sum.kind == OnePassSum::Kind::Squares; });
 }
 
 /// The smallest cluster that keeps rows of so many vectors, if there is one.
@@ -89,12 +92,8 @@ RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
   uint32_t bytes = 0;
   for (const ElementInput &input : elementInputs(kernel, shape))
     bytes += width * dispatch::elementBytes(input.tensor->element);
-  return {width,
-          bytes,
-          readsAgain(kernel, shape) || storesElements(kernel, shape),
-          fullInputs(kernel, shape),
-          takesOnePass(kernel, shape),
-          hasVariance(kernel, shape)};
+  return {width, bytes, readsAgain(kernel, shape) || storesElements(kernel, shape), fullInputs(kernel, shape),
+          takesOnePass(kernel, shape)};
 }
 
 /// Rows of a known length: as few threads as have enough to do, as many as keep the row; more where rows are so few
@@ -110,6 +109,10 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
     // Two vectors a thread are as many loads, and one exchange less.
     if (!demand.again && vectors <= kWarp)
       path.lanes = std::max(1u, path.lanes / 2);
+    else if (takesPairs(demand) && path.lanes > 2 && vectors <= kWarp)
+      path.lanes /= 2;
+    else if (demand.again && isNarrow(demand) && vectors > 2 * kWarp)
+      path.lanes = 2 * kWarp;
   } else if (!demand.again) {
     path.lanes = vectors <= 8 * kWarp ? kWarp : kRowThreads;
   } else {
@@ -117,7 +120,7 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
     path.threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
   }
   // Measured: what a warp reads once in four steps it does as fast; what it computes again, it does not.
-  const bool mayWait = demand.again ? path.lanes <= kWarp : vectors > 4 * kWarp;
+  const bool mayWait = demand.again == (vectors <= 4 * kWarp);
   for (const uint32_t most = demand.again ? kMostOfFewRows : kRowThreads;
        rows && mayWait && path.lanes < most && 2 * path.lanes <= vectors && 2 * path.lanes * *rows <= kThreadsOfGpu;)
     path.lanes *= 2;
@@ -149,7 +152,7 @@ public:
   /// Rows that `lanes` threads keep, `chunks` vectors or fewer each.
   /// @param ofFew lanes where rows are so few that threads would be idle; 0: the same
   void addKept(uint32_t lanes, uint32_t chunks, uint32_t ofFew = 0) {
-    const uint32_t kept = std::min(chunks, chunksIn(demand_.again ? kFewKept : kFewSeenOnce, demand_));
+    const uint32_t kept = std::min(chunks, keptBy(lanes));
     RowPath path{.lanes = lanes,
                  .chunks = kept,
                  .threads = lanes > kWarp ? lanes : kRowThreads,
@@ -158,23 +161,15 @@ public:
     add(path, int64_t(lanes) * kept * demand_.width + around, ofFew);
   }
   /// Rows that are read in a loop.
-  void addLooped(uint32_t lanes, int64_t longest, uint32_t ofFew = 0) {
-    add({.lanes = lanes, .threads = kRowThreads}, longest, ofFew);
-  }
+  void addLooped(uint32_t lanes, int64_t longest) { add({.lanes = lanes, .threads = kRowThreads}, longest, 0); }
   /// The longest ones; those that are not read again by more threads where rows are few.
   void addRest() {
-    // Clusters are for whole vectors. Variances take more registers than each of their threads has; in a loop they need
-    // one pass (an H100, layernorm 8192 x 131072 f32: 4440 us, in clusters 4990).
-    const int64_t begin = reached_;
-    if (demand_.again && !demand_.onePass && !demand_.isCentred && demand_.width > 1)
-      for (auto [blocks, vectors] : {std::pair(2u, 10u), {4u, 10u}, {8u, 10u}, {8u, 20u}})
-        addCluster(blocks, vectors);
-    RowPath looped{.above = reached_};
-    if (reached_ != begin) {
-      looped.multipleOf = demand_.width;
-      paths_.push_back(looped);
-      looped = {.above = begin, .noMultipleOf = demand_.width};
+    if (demand_.again && !demand_.onePass && demand_.width > 1) {
+      const uint32_t most = chunksIn(kClusterKept, demand_) + kClusterSharedBytes / (bytes() * kClusterThreads);
+      for (uint32_t blocks : {2u, 4u, kMostBlocks})
+        addCluster(blocks, most);
     }
+    RowPath looped{.above = reached_};
     if (!demand_.again) {
       RowPath few = looped;
       few.lanes = few.threads = kMostThreads;
@@ -186,6 +181,14 @@ public:
   SmallVector<RowPath> take() { return std::move(paths_); }
 
 private:
+  uint32_t bytes() const { return std::max(4u, demand_.bytes); } // a group may read none
+  /// Vectors that a thread keeps.
+  uint32_t keptBy(uint32_t lanes) const {
+    auto inRegisters = [&](uint32_t registers) { return std::max(1u, registers * 4 / bytes()); };
+    if (!demand_.again)
+      return inRegisters(kFewSeenOnce);
+    return lanes >= kManyLanes ? inRegisters(kFewKept) : chunksIn(kFewKept, demand_);
+  }
   void add(RowPath path, int64_t longest, uint32_t ofFew) {
     if (longest <= reached_)
       return;
@@ -213,8 +216,7 @@ private:
                       .chunks = chunks,
                       .shared = vectors - chunks,
                       .blocks = blocks,
-                      .threads = kClusterThreads,
-                      .multipleOf = demand_.width});
+                      .threads = kClusterThreads});
     reached_ = longest;
   }
 
@@ -238,17 +240,20 @@ SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<
   if (!demand.again) {
     for (auto [lanes, chunks] : {std::pair(1u, 1u), {1u, 2u}, {4u, 2u}, {8u, 2u}, {16u, 2u}, {kWarp, 4u}})
       paths.addKept(lanes, chunks);
-    paths.addLooped(kWarp, int64_t(8) * kWarp * demand.width, kRowThreads);
+    paths.addKept(kWarp, 8, kRowThreads);
     paths.addKept(kRowThreads, 4);
     paths.addLooped(kRowThreads, kLongRow * demand.width);
   } else {
-    for (uint32_t lanes : {1u, 2u, 16u, kWarp})
+    for (uint32_t lanes : {1u, 2u})
       paths.addKept(lanes, 1);
+    const uint32_t each = takesPairs(demand) ? 2 : 1;
+    for (uint32_t lanes : {16u, kWarp})
+      paths.addKept(lanes / each, each);
     paths.addKept(kWarp, 4, kMostOfFewRows);
     for (uint32_t lanes : {64u, 128u, 256u})
       paths.addKept(lanes, 4);
     if (!demand.onePass)
-      for (uint32_t lanes : {512u, 1024u})
+      for (uint32_t lanes = 512; lanes <= (isNarrow(demand) ? 512 : kMostThreads); lanes *= 2)
         paths.addKept(lanes, 4);
   }
   paths.addRest();

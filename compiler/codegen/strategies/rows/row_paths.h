@@ -23,10 +23,8 @@ struct RowPath {
   uint32_t blocks = 1;
   uint32_t threads = kRowThreads;
   uint32_t rows = 1; // that a group of lanes loads together
-  // Which of several kernels runs, beside the length: how many rows there are, and what the length is a multiple of.
+  // Which of several kernels runs, beside the length: how many rows there are.
   int64_t moreRowsThan = 0, mostRows = kAnyLength;
-  int64_t multipleOf = 1;
-  std::optional<int64_t> noMultipleOf = {};
 };
 
 /// Whether a path of any length is also for rows that are a few elements longer than its vectors: what is around the
@@ -37,12 +35,11 @@ constexpr bool holdsEdges(uint32_t lanes) {
 
 /// What a kernel needs of its rows.
 struct RowDemand {
-  uint32_t width;         // elements of a vector
-  uint32_t bytes;         // of the vectors of all those tensors
-  bool again;             // read once more when a reduction of them is known, or stored
-  uint32_t tensors;       // with an element for each of the row's
-  bool onePass;           // it is enough to see each element once, anywhere
-  bool isCentred = false; // sums around others, such as a variance, in the same pass
+  uint32_t width;   // elements of a vector
+  uint32_t bytes;   // of the vectors of all those tensors
+  bool again;       // read once more when a reduction of them is known, or stored
+  uint32_t tensors; // with an element for each of the row's
+  bool onePass;     // it is enough to see each element once, anywhere
 
   static RowDemand of(const KernelFunction &kernel, const GroupShape &shape);
 };

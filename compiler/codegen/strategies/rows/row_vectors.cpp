@@ -187,13 +187,13 @@ Value canBeRagged(const Writer &w) {
   const uint32_t width = w.choice("width"), lanes = w.choice("lanes");
   KernelBuilder &k = w.k;
   const std::optional<int64_t> columns = GroupShape::sizeOf(w.shape.reducedAxes());
-  if (w.choice("blocks") != 1 || !raggedOrder(w, lanes, width) ||
+  if ((columns && w.choice("blocks") != 1) || !raggedOrder(w, lanes, width) ||
       (columns && (*columns < 2 * int64_t(width) || *columns % width == 0)))
     return {};
-  // Neighbouring threads read words as fast one by one, where that is all they do; and weights that no vector is
-  // aligned with, where their number is known.
+  // Where their number is known, neighbouring threads read words as fast one by one, if that is all they do; and
+  // weights that no vector is aligned with.
   const bool isWide = width <= kWords;
-  if (isWide && phasesOf(w.kernel, w.shape.group).size() == 1 && !storesElements(w.kernel, w.shape))
+  if (isWide && columns && phasesOf(w.kernel, w.shape.group).size() == 1 && !storesElements(w.kernel, w.shape))
     return {};
   if (!isWide && columns && hasOtherOrder(w))
     return {};

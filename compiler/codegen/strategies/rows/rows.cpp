@@ -29,7 +29,7 @@ static SmallVector<Guard> guardsOf(const GroupShape &shape, const RowPath &path)
   const bool isLast = path.longest == kAnyLength; // it alone can do without an element
   SmallVector<Guard> guards = {Guard{extentsOf(shape.reducedAxes()), path.above,
                                      isLast ? std::nullopt : std::optional(path.longest),
-                                     /*orEmpty=*/isLast && path.multipleOf == 1, path.multipleOf, path.noMultipleOf}};
+                                     /*orEmpty=*/isLast}};
   if (!GroupShape::sizeOf(shape.parallelAxes()) && (path.moreRowsThan != 0 || path.mostRows != kAnyLength))
     guards.push_back(Guard{extentsOf(shape.parallelAxes()), path.moreRowsThan,
                            path.mostRows == kAnyLength ? std::nullopt : std::optional(path.mostRows)});

@@ -32,11 +32,17 @@ public:
 
 private:
   using Accumulators = SmallVector<Value>; // [sums of a phase][lanes of a vector]
+  using VectorBody = llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)>;
+  /// Vectors of the thread that are in shared memory. Of rows of any length they are counted when the kernel runs.
+  struct SharedPart {
+    SharedVectors vectors;
+    RowBatch known; // of a known length: which they are
+  };
   /// What of a row is not read in a loop.
   struct Parts {
-    const RowBatch *kept = nullptr;     // in registers; null: the row is read in loops
-    const RowBatch *inShared = nullptr; // more of it, in shared memory
-    const RowBatch *edges = nullptr;    // outside of vectors, element by element
+    const RowBatch *kept = nullptr;  // in registers; null: the row is read in loops
+    SharedPart *inShared = nullptr;  // more of it, in shared memory
+    const RowBatch *edges = nullptr; // outside of vectors, element by element
   };
 
   void writeRows();
@@ -44,7 +50,7 @@ private:
   void writeKeptRows();
   void writeLoopedRows();
   void writeSharedRow();
-  void eachApart(const RowBatch *batch, llvm::function_ref<void(const RowBatch &)> body);
+  SmallVector<Value> eachShared(SharedPart &part, ValueRange carried, VectorBody body);
   void eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body);
   void writePhases(const Parts &parts);
   void preload(const RowBatch &batch);
@@ -57,9 +63,7 @@ private:
   void setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread);
   void writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then, const RowBatch *edges);
   void storeBatch(const RowBatch &batch);
-  SmallVector<Value> eachVector(ValueRange carried,
-                                llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)>,
-                                uint32_t inFlight = kInFlight);
+  SmallVector<Value> eachVector(ValueRange carried, VectorBody body, uint32_t inFlight = kInFlight);
   const Row &row() const { return vectors_.row(); }
   /// Of all tensors, by a thread.
   uint32_t elementsKept() const { return (chunks_ + shared_) * width_ * std::max(1u, fullInputs(w_.kernel, w_.shape)); }
@@ -248,9 +252,7 @@ void RowsWriter::storeBatch(const RowBatch &batch) {
 }
 
 /// Calls `body` for the vectors of the row, several at a time, then for the rest one by one.
-SmallVector<Value> RowsWriter::eachVector(ValueRange carried,
-                                          llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)> body,
-                                          uint32_t inFlight) {
+SmallVector<Value> RowsWriter::eachVector(ValueRange carried, VectorBody body, uint32_t inFlight) {
   auto step = [&](unsigned count) {
     return [&, count](Value first, ValueRange values) {
       Bodies::Scope scope(bodies_);
@@ -322,14 +324,31 @@ void RowsWriter::writeKeptRows() {
   }
 }
 
-/// Calls `body` for each vector of the batch; what is computed of it is not kept.
-void RowsWriter::eachApart(const RowBatch *batch, llvm::function_ref<void(const RowBatch &)> body) {
-  if (!batch)
-    return;
-  for (auto [point, exists] : llvm::zip_equal(batch->points, batch->exists)) {
-    Bodies::Scope scope(bodies_);
-    body({{point}, {exists}});
+/// Calls `body` for each of the vectors; what is computed of one is not kept.
+SmallVector<Value> RowsWriter::eachShared(SharedPart &part, ValueRange carried, VectorBody body) {
+  if (!hasAnyLength_) {
+    SmallVector<Value> values(carried);
+    for (auto [number, point, exists] : llvm::enumerate(part.known.points, part.known.exists)) {
+      Bodies::Scope scope(bodies_);
+      part.vectors.find(point, k_.number(int64_t(number)));
+      values = body({{point}, {exists}}, values);
+    }
+    return values;
   }
+  SmallVector<Value> all = {k_.number(0)};
+  llvm::append_range(all, carried);
+  Value lanes = k_.number(vectors_.lanesOfRow());
+  all = k_.loop(k_.add(vectors_.lane(), k_.number(chunks_ * vectors_.lanesOfRow())), row().vectors, lanes, all,
+                [&](Value vector, ValueRange values) {
+                  Bodies::Scope scope(bodies_);
+                  const RowBatch one = vectors_.following(vector, 1);
+                  part.vectors.find(one.points.front(), values.front());
+                  SmallVector<Value> next = {k_.add(values.front(), k_.number(1))};
+                  llvm::append_range(next, body(one, values.drop_front()));
+                  return next;
+                });
+  all.erase(all.begin());
+  return all;
 }
 
 /// Calls `body` for all edges, with vectors of one element.
@@ -352,12 +371,19 @@ RowBatch RowsWriter::loadEdges() {
 /// Of a row that is in registers and shared memory. What is copied there is on its way while registers are loaded.
 void RowsWriter::writeSharedRow() {
   vectors_.setRow(vectors_.rowOf(0));
-  const RowBatch inShared = vectors_.kept(chunks_, shared_), kept = vectors_.kept(0, chunks_);
-  SharedVectors vectors(k_, w_.kernel, w_.space, bodies_, inShared.points);
-  vectors.bring();
+  SharedPart part{SharedVectors(k_, w_.kernel, w_.space, bodies_, shared_), {}};
+  if (!hasAnyLength_)
+    part.known = vectors_.kept(chunks_, shared_);
+  const RowBatch kept = vectors_.kept(0, chunks_);
+  eachShared(part, {}, [&](const RowBatch &one, ValueRange) {
+    part.vectors.bring(one.points.front());
+    return SmallVector<Value>();
+  });
+  part.vectors.commit();
   preload(kept);
-  vectors.stage();
-  writePhases({.kept = &kept, .inShared = &inShared});
+  const RowBatch edges = loadEdges();
+  part.vectors.stage();
+  writePhases({.kept = &kept, .inShared = &part, .edges = &edges});
   bodies_.unstage();
 }
 
@@ -377,14 +403,20 @@ void RowsWriter::writePhases(const Parts &parts) {
                         : eachVector(accumulators, [&](const RowBatch &batch, ValueRange values) {
                             return accumulate(phase, batch, llvm::to_vector(values));
                           });
-    eachApart(parts.inShared,
-              [&](const RowBatch &one) { accumulators = accumulate(phase, one, std::move(accumulators)); });
+    if (parts.inShared)
+      accumulators = eachShared(*parts.inShared, accumulators, [&](const RowBatch &one, ValueRange values) {
+        return accumulate(phase, one, llvm::to_vector(values));
+      });
     joinEdges(phase, parts.edges, accumulators);
     finishPhase(phase, accumulators);
   }
   if (kept) {
     storeBatch(*kept);
-    eachApart(parts.inShared, [&](const RowBatch &one) { storeBatch(one); });
+    if (parts.inShared)
+      eachShared(*parts.inShared, {}, [&](const RowBatch &one, ValueRange) {
+        storeBatch(one);
+        return SmallVector<Value>();
+      });
   } else if (storesElements(w_.kernel, w_.shape)) {
     eachVector({}, [&](const RowBatch &batch, ValueRange) {
       storeBatch(batch);

@@ -14,28 +14,42 @@ protected:
   std::pair<uint64_t, uint64_t> divided(int64_t x, int64_t size) {
     KernelBuilder &k = begin();
     const mlir::Value index = mlir::arith::ConstantIndexOp::create(k.b, k.loc, size);
-    const Quotient found = divide(k, k.number(x), k.number(size), reciprocalOf(k.b, k.loc, index));
+    const mlir::Value reciprocal = reciprocalOf(k.b, k.loc, index);
+    const Quotient found = areWordsOf(k, x, size) ? divideWords(k, k.number(x), k.number(size), reciprocal)
+                                                  : divide(k, k.number(x), k.number(size), reciprocal);
     return {valueOf(found.quotient), valueOf(found.remainder)};
+  }
+  static bool areWordsOf(KernelBuilder &k, int64_t x, int64_t size) {
+    return valueOf(areWords(k, {k.number(x), k.number(size)})) != 0;
   }
   /// What the arithmetic comes to.
   static uint64_t valueOf(mlir::Value value) {
     namespace arith = mlir::arith;
     mlir::Operation *op = value.getDefiningOp();
     auto operand = [&](unsigned number) { return valueOf(op->getOperand(number)); };
+    const unsigned bits = op->getResult(0).getType().isInteger(32) ? 32 : 64;
+    auto wrapped = [&](uint64_t number) { return bits == 32 ? uint64_t(uint32_t(number)) : number; };
     return llvm::TypeSwitch<mlir::Operation *, uint64_t>(op)
         .Case([&](arith::ConstantOp constant) {
           return uint64_t(llvm::cast<mlir::IntegerAttr>(constant.getValue()).getInt());
         })
         .Case([&](arith::IndexCastOp) { return operand(0); })
-        .Case([&](arith::AddIOp) { return operand(0) + operand(1); })
-        .Case([&](arith::SubIOp) { return operand(0) - operand(1); })
-        .Case([&](arith::MulIOp) { return operand(0) * operand(1); })
+        .Case([&](arith::AddIOp) { return wrapped(operand(0) + operand(1)); })
+        .Case([&](arith::SubIOp) { return wrapped(operand(0) - operand(1)); })
+        .Case([&](arith::MulIOp) { return wrapped(operand(0) * operand(1)); })
         .Case([&](arith::DivSIOp) { return operand(0) / operand(1); })
         .Case([&](arith::MaxSIOp) { return std::max(operand(0), operand(1)); })
-        .Case([&](arith::CmpIOp) { return uint64_t(operand(0) < operand(1)); })
+        .Case([&](arith::CmpIOp compare) {
+          const bool isEqual = compare.getPredicate() == arith::CmpIPredicate::eq;
+          return uint64_t(isEqual ? operand(0) == operand(1) : operand(0) < operand(1));
+        })
+        .Case([&](arith::OrIOp) { return operand(0) | operand(1); })
+        .Case([&](arith::ShRUIOp) { return operand(0) >> operand(1); })
+        .Case([&](arith::TruncIOp) { return wrapped(operand(0)); })
+        .Case([&](arith::ExtUIOp) { return operand(0); })
         .Case([&](arith::SelectOp) { return operand(0) != 0 ? operand(1) : operand(2); })
         .Case([&](mlir::LLVM::CallIntrinsicOp) {
-          return (llvm::APInt(128, operand(0)) * llvm::APInt(128, operand(1))).lshr(64).getZExtValue();
+          return (llvm::APInt(128, operand(0)) * llvm::APInt(128, operand(1))).lshr(bits).getZExtValue();
         });
   }
 };
@@ -49,6 +63,14 @@ TEST_F(ReciprocalTest, QuotientsAreExact) {
       EXPECT_EQ(quotient, uint64_t(near / size)) << near << " / " << size;
       EXPECT_EQ(remainder, uint64_t(near % size)) << near << " / " << size;
     }
+}
+
+TEST_F(ReciprocalTest, WordsAreNumbersBelowTwoToThe32) {
+  KernelBuilder &k = begin();
+  const int64_t limit = int64_t(1) << 32;
+  EXPECT_TRUE(areWordsOf(k, limit - 1, limit - 1));
+  EXPECT_FALSE(areWordsOf(k, limit, 1));
+  EXPECT_FALSE(areWordsOf(k, 1, limit));
 }
 
 TEST_F(ReciprocalTest, ASizeOfNothingDividesNothing) {

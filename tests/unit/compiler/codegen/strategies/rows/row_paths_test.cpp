@@ -45,10 +45,11 @@ TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
 }
 
 TEST(RowPathsTest, FewRowsTakeMoreThreads) {
-  // 1024 elements of 2 bytes: a warp for each of many rows, a block for each of few.
-  EXPECT_EQ(rowPath(demand(8), 1024).lanes, 32u);
-  EXPECT_EQ(rowPath(demand(8), 1024, 65536).lanes, 32u);
-  EXPECT_EQ(rowPath(demand(8), 1024, 4096).lanes, 64u);
+  // 512 elements of 4 bytes: a warp for each of many rows, a block for each of few.
+  EXPECT_EQ(rowPath(demand(4), 512).lanes, 32u);
+  EXPECT_EQ(rowPath(demand(4), 512, 65536).lanes, 32u);
+  EXPECT_EQ(rowPath(demand(4), 512, 4096).lanes, 64u);
+  EXPECT_EQ(rowPath(demand(4), 512, 16).lanes, 128u);
   EXPECT_EQ(rowPath(demand(8), 1024, 16).lanes, 128u);
   EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), 1024, 16).lanes, 256u);
   EXPECT_EQ(rowPath(demand(8, 1, /*again=*/false), 1024, 16).lanes, 32u);
@@ -61,6 +62,15 @@ TEST(RowPathsTest, FewRowsTakeMoreThreads) {
           EXPECT_GE(kept(path) * 8, columns);
         }
       }
+}
+
+TEST(RowPathsTest, ThreadsOfNarrowElementsHaveTwoVectors) {
+  // 128 elements of 2 bytes by eight threads, 1024 by two warps; of two tensors two vectors are there anyway.
+  EXPECT_EQ(rowPath(demand(8), 128, 65536).lanes, 8u);
+  EXPECT_EQ(rowPath(demand(8), 128, 65536).chunks, 2u);
+  EXPECT_EQ(rowPath(demand(8, 2), 128, 65536).lanes, 16u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 65536).lanes, 64u);
+  EXPECT_EQ(rowPath(demand(8), 1024, 65536).chunks, 2u);
 }
 
 TEST(RowPathsTest, RowsThatAreNotReadAgainAreNotKept) {
@@ -82,8 +92,7 @@ TEST(RowPathsTest, LongRowsTakeAClusterUnlessOnePassIsEnough) {
 }
 
 bool isFor(const RowPath &path, int64_t columns, int64_t rows) {
-  return columns > path.above && columns <= path.longest && rows > path.moreRowsThan && rows <= path.mostRows &&
-         columns % path.multipleOf == 0 && (!path.noMultipleOf || columns % *path.noMultipleOf != 0);
+  return columns > path.above && columns <= path.longest && rows > path.moreRowsThan && rows <= path.mostRows;
 }
 
 TEST(RowPathsTest, EveryLengthHasOnePath) {
@@ -146,7 +155,7 @@ TEST(RowPathsTest, FewRowsOfAnyLengthTakeMoreThreads) {
   EXPECT_EQ(lanes(true, 512, 65536), 32u);
 }
 
-TEST(RowPathsTest, LongRowsOfWholeVectorsTakeAClusterOfAnyLength) {
+TEST(RowPathsTest, LongRowsTakeAClusterOfAnyLength) {
   auto blocks = [](int64_t columns) {
     for (const RowPath &path : rowPathsOfAnyLength(demand(4)))
       if (isFor(path, columns, 1000))
@@ -155,8 +164,8 @@ TEST(RowPathsTest, LongRowsOfWholeVectorsTakeAClusterOfAnyLength) {
   };
   EXPECT_EQ(blocks(16384), 1u);
   EXPECT_EQ(blocks(32768), 2u);
-  EXPECT_EQ(blocks(32770), 1u);
-  EXPECT_EQ(blocks(131072), 8u);
+  EXPECT_EQ(blocks(32770), 2u);
+  EXPECT_EQ(blocks(131072), 4u);
   EXPECT_EQ(blocks(1 << 20), 1u);
 }
 
