@@ -12,15 +12,10 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-std::optional<int64_t> numberOf(Value value) {
-  APInt number;
-  return matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
-}
-
 /// The value by the loops of the body; null where it is computed in any other way.
 AffineExpr exprOf(Value value) {
   MLIRContext *context = value.getContext();
-  if (std::optional<int64_t> number = numberOf(value))
+  if (std::optional<int64_t> number = getConstantIntValue(value))
     return getAffineConstantExpr(*number, context);
   Operation *op = value.getDefiningOp();
   if (!op || !value.getType().isIndex())
@@ -53,7 +48,7 @@ Value withoutClamps(Value index, int64_t size) {
   while (Operation *op = index.getDefiningOp()) {
     if (!isa<arith::MinSIOp, arith::MaxSIOp>(op))
       break;
-    const std::optional<int64_t> limit = numberOf(op->getOperand(1));
+    const std::optional<int64_t> limit = getConstantIntValue(op->getOperand(1));
     if (!limit || (isa<arith::MinSIOp>(op) ? *limit < size - 1 : *limit > 0))
       break;
     index = op->getOperand(0);
@@ -69,7 +64,7 @@ struct Place {
 
 Place placeOf(Value index) {
   auto division = index.getDefiningOp<arith::DivUIOp>();
-  const std::optional<int64_t> step = division ? numberOf(division.getRhs()) : std::nullopt;
+  const std::optional<int64_t> step = division ? getConstantIntValue(division.getRhs()) : std::nullopt;
   return step && *step > 1 ? Place{exprOf(division.getLhs()), *step} : Place{exprOf(index)};
 }
 
@@ -86,7 +81,7 @@ bool collectBounds(Value condition, SmallVectorImpl<Bound> &bounds) {
   if (auto both = condition.getDefiningOp<arith::AndIOp>())
     return collectBounds(both.getLhs(), bounds) && collectBounds(both.getRhs(), bounds);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  const std::optional<int64_t> number = compare ? numberOf(compare.getRhs()) : std::nullopt;
+  const std::optional<int64_t> number = compare ? getConstantIntValue(compare.getRhs()) : std::nullopt;
   if (!number)
     return false;
   if (compare.getPredicate() == arith::CmpIPredicate::ult) {
@@ -94,7 +89,7 @@ bool collectBounds(Value condition, SmallVectorImpl<Bound> &bounds) {
     return bool(bounds.back().place.expr);
   }
   auto rest = compare.getLhs().getDefiningOp<arith::RemUIOp>();
-  const std::optional<int64_t> step = rest ? numberOf(rest.getRhs()) : std::nullopt;
+  const std::optional<int64_t> step = rest ? getConstantIntValue(rest.getRhs()) : std::nullopt;
   if (compare.getPredicate() != arith::CmpIPredicate::eq || *number != 0 || !step)
     return false;
   bounds.push_back({{exprOf(rest.getLhs()), *step}, std::nullopt});

@@ -4,14 +4,15 @@
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/products/quantized_factor.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -21,58 +22,9 @@ namespace {
 // Products of fewer multiplications are over before the sums beside them are.
 constexpr double kLeastMultiplications = 1 << 20;
 
-std::optional<int64_t> numberOf(Value value) {
-  APInt number;
-  return value && matchPattern(value, m_ConstantInt(&number)) ? std::optional(number.getSExtValue()) : std::nullopt;
-}
-
-/// A factor: what an input holds, less a zero point.
-struct Side {
-  OpOperand *operand = nullptr;
-  Operation *extension = nullptr; // of the input to 32 bits
-  Value zero;                     // i32, outside of the body; null: 0
-
-  AffineMap map() const { return cast<linalg::GenericOp>(operand->getOwner()).getMatchingIndexingMap(operand); }
-  RankedTensorType type() const { return cast<RankedTensorType>(operand->get().getType()); }
-  bool hasZero() const { return zero && numberOf(zero) != 0; }
-};
-
-/// The value outside of the body that one inside is: a scalar operand's, or its own.
-Value outsideOf(Value value, linalg::GenericOp op) {
-  if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == op.getBody()) {
-    Value operand = op->getOperand(argument.getArgNumber());
-    return operand.getType() == value.getType() ? operand : Value();
-  }
-  Operation *defining = value.getDefiningOp();
-  if (!defining || defining->getBlock() != op.getBody())
-    return value;
-  const std::optional<int64_t> number = numberOf(value);
-  if (!number)
-    return {};
-  OpBuilder b(op);
-  return b.clone(*defining)->getResult(0);
-}
-
-std::optional<Side> sideOf(Value value, linalg::GenericOp op) {
-  Side side;
-  Value wide = value;
-  if (auto less = value.getDefiningOp<arith::SubIOp>()) {
-    wide = less.getLhs();
-    if (!(side.zero = outsideOf(less.getRhs(), op)))
-      return std::nullopt;
-  }
-  side.extension = wide.getDefiningOp();
-  auto argument = dyn_cast<BlockArgument>(beforeExtension(wide));
-  if (!side.extension || !isa<arith::ExtSIOp, arith::ExtUIOp>(side.extension) || !argument ||
-      argument.getOwner() != op.getBody() || int64_t(argument.getArgNumber()) >= op.getNumDpsInputs())
-    return std::nullopt;
-  side.operand = op.getDpsInputOperand(argument.getArgNumber());
-  return isa<RankedTensorType>(side.operand->get().getType()) ? std::optional(side) : std::nullopt;
-}
-
 class Apart {
 public:
-  Apart(linalg::GenericOp op, Side image, Side filters)
+  Apart(linalg::GenericOp op, QuantizedFactor image, QuantizedFactor filters)
       : op_(op), b_(op), loc_(op.getLoc()), image_(image), filters_(filters), sizes_(op.getStaticLoopRanges()),
         types_(op.getIteratorTypesArray()), written_(op.getIndexingMapsArray().back()) {}
 
@@ -87,7 +39,7 @@ private:
   Value sumOfImage();
   void buildResult(Value product, Value ofFilters, Value ofImage);
   Value filled(ArrayRef<int64_t> shape, ArrayRef<Value> sizes = {});
-  Value sumOver(Value tensor, const Side &side, ArrayRef<unsigned> dropped, bool isCentred);
+  Value sumOver(Value tensor, const QuantizedFactor &side, ArrayRef<unsigned> dropped, bool isCentred);
   Value sumInside(Value tensor, ArrayRef<unsigned> kept, ArrayRef<unsigned> loops);
   SmallVector<unsigned> inOrderOfResult(llvm::function_ref<bool(unsigned)> has);
   AffineMap mapOver(ArrayRef<unsigned> loops, ArrayRef<unsigned> results);
@@ -95,7 +47,7 @@ private:
   linalg::GenericOp op_;
   OpBuilder b_;
   Location loc_;
-  Side image_, filters_; // the image is the one with a border, where one has
+  QuantizedFactor image_, filters_; // the image is the one with a border, where one has
   const SmallVector<int64_t> sizes_;
   const SmallVector<utils::IteratorType> types_;
   const AffineMap written_;
@@ -133,7 +85,7 @@ bool Apart::findBorder() {
   if (!source || source.getNumDpsInputs() != 0 || source->getNumResults() != 1 ||
       !source.getIndexingMapsArray().front().isIdentity())
     return true;
-  const std::optional<int64_t> zero = image_.zero ? numberOf(image_.zero) : 0;
+  const std::optional<int64_t> zero = image_.zero ? getConstantIntValue(image_.zero) : 0;
   if (!zero)
     return true;
   Attribute outside = b_.getIntegerAttr(image_.type().getElementType(), APInt(8, uint64_t(*zero), false, true));
@@ -161,7 +113,7 @@ linalg::GenericOp Apart::buildProduct() {
       b_, loc_, op_->getResultTypes(), ValueRange{imageWithZeros(), filters_.operand->get()}, op_.getDpsInits(),
       ArrayRef<AffineMap>{image_.map(), filters_.map(), written_}, types_,
       [&](OpBuilder &inner, Location at, ValueRange values) {
-        auto extended = [&](const Side &side, Value value) {
+        auto extended = [&](const QuantizedFactor &side, Value value) {
           IRMapping mapping;
           mapping.map(side.extension->getOperand(0), value);
           return inner.clone(*side.extension, mapping)->getResult(0);
@@ -174,7 +126,7 @@ linalg::GenericOp Apart::buildProduct() {
 
 /// Sums over some dimensions of a tensor as it lies, of its elements in 32 bits, or of what they are above the zero
 /// point.
-Value Apart::sumOver(Value tensor, const Side &side, ArrayRef<unsigned> dropped, bool isCentred) {
+Value Apart::sumOver(Value tensor, const QuantizedFactor &side, ArrayRef<unsigned> dropped, bool isCentred) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<AffineExpr> kept;
   SmallVector<int64_t> shape;
@@ -436,12 +388,13 @@ void takeOut(linalg::GenericOp op) {
   auto product = accumulators->front().contributed.getDefiningOp<arith::MulIOp>();
   if (!product || product->getBlock() != op.getBody())
     return;
-  std::optional<Side> left = sideOf(product.getLhs(), op), right = sideOf(product.getRhs(), op);
+  std::optional<QuantizedFactor> left = quantizedFactorOf(product.getLhs(), op),
+                                 right = quantizedFactorOf(product.getRhs(), op);
   if (!left || !right || (!left->zero && !right->zero) || left->operand == right->operand)
     return;
-  auto isPlain = [](const Side &side) { return side.map().isProjectedPermutation(); };
+  auto isPlain = [](const QuantizedFactor &side) { return side.map().isProjectedPermutation(); };
   // Every sum has to be over all that is summed.
-  auto hasAllSums = [&](const Side &side) {
+  auto hasAllSums = [&](const QuantizedFactor &side) {
     SmallVector<unsigned> reduced;
     op.getReductionDims(reduced);
     return llvm::all_of(reduced, [&](unsigned loop) { return side.map().isFunctionOfDim(loop); });
