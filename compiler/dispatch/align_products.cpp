@@ -87,11 +87,13 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       if (isMatrixProduct(op)) {
         if (!hasOwnKernel(op))
           alignOperands(op);
-      } else if (std::optional<Convolution> convolution = Convolution::of(op)) {
-        align(*convolution);
-      } else if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation())) {
-        readBackwards(generic);
-        bringEachChannelLast(generic);
+      } else if (linalg::GenericOp window = genericWindowOf(op)) {
+        if (std::optional<Convolution> convolution = Convolution::of(window)) {
+          align(*convolution);
+        } else {
+          readBackwards(window);
+          bringEachChannelLast(window);
+        }
       }
     }
     IRRewriter rewriter(&getContext());

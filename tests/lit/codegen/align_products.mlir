@@ -84,3 +84,16 @@ func.func @attention(%q: tensor<8x513x64xbf16>, %k: tensor<8x513x64xbf16>, %v: t
   %o = linalg.batch_matmul ins(%n, %v : tensor<8x513x513xbf16>, tensor<8x513x64xbf16>) outs(%of : tensor<8x513x64xf32>) -> tensor<8x513x64xf32>
   return %o : tensor<8x513x64xf32>
 }
+
+// A named window that no copy pays for is made generic, and is looked at once more as such.
+// CHECK-LABEL: func.func @small_named_windows
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT: linalg.conv
+// CHECK: return
+func.func @small_named_windows(%x: tensor<1x?x1xi8>, %f: tensor<2x1x8xi8>, %o: tensor<1x?x8xi32>,
+                               %y: tensor<1x5x5x4xf32>, %g: tensor<3x3x4x8xf32>, %p: tensor<1x3x3x8xf32>)
+    -> (tensor<1x?x8xi32>, tensor<1x3x3x8xf32>) {
+  %0 = linalg.conv_1d_nwc_wcf ins(%x, %f : tensor<1x?x1xi8>, tensor<2x1x8xi8>) outs(%o : tensor<1x?x8xi32>) -> tensor<1x?x8xi32>
+  %1 = linalg.conv_2d_nhwc_hwcf ins(%y, %g : tensor<1x5x5x4xf32>, tensor<3x3x4x8xf32>) outs(%p : tensor<1x3x3x8xf32>) -> tensor<1x3x3x8xf32>
+  return %0, %1 : tensor<1x?x8xi32>, tensor<1x3x3x8xf32>
+}

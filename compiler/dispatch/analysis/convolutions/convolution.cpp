@@ -23,14 +23,10 @@ OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
              : nullptr;
 }
 
-linalg::GenericOp genericOf(linalg::LinalgOp op) {
-  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (generic || !linalg::isaConvolutionOpInterface(op))
-    return generic;
-  IRRewriter rewriter(op->getContext());
-  rewriter.setInsertionPoint(op);
-  FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
-  return succeeded(made) ? *made : linalg::GenericOp();
+/// Of a convolution, named or generic.
+bool mayBeConvolution(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && op.getNumReductionLoops() >= 2 && op.getNumDpsInputs() == 2 &&
+         op->getNumResults() == 1;
 }
 
 /// Whether tensor cores take elements of the type that are adjacent across.
@@ -74,12 +70,18 @@ std::optional<unsigned> channelsOf(const Contraction &product, AffineMap image, 
 
 } // namespace
 
-std::optional<Convolution> Convolution::of(linalg::LinalgOp named) {
-  if (!named.hasPureTensorSemantics() || named.getNumReductionLoops() < 2 || named.getNumDpsInputs() != 2 ||
-      named->getNumResults() != 1)
-    return std::nullopt;
-  linalg::GenericOp op = genericOf(named);
-  if (!op || !readsWindows(op))
+linalg::GenericOp genericWindowOf(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (generic || !linalg::isaConvolutionOpInterface(op) || !mayBeConvolution(op))
+    return generic;
+  IRRewriter rewriter(op->getContext());
+  rewriter.setInsertionPoint(op);
+  FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+  return succeeded(made) ? *made : linalg::GenericOp();
+}
+
+std::optional<Convolution> Convolution::of(linalg::GenericOp op) {
+  if (!mayBeConvolution(op) || !readsWindows(op))
     return std::nullopt;
   const SmallVector<int64_t> loops = op.getStaticLoopRanges();
   if (llvm::is_contained(loops, ShapedType::kDynamic) || !isLarge(loops))

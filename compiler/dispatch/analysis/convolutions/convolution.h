@@ -21,8 +21,8 @@ struct Convolution {
   };
   std::optional<Across> across;
 
-  /// Nothing where `op`, named or generic, is no such. A named one is made generic.
-  static std::optional<Convolution> of(mlir::linalg::LinalgOp op);
+  /// Nothing where `op` is no such.
+  static std::optional<Convolution> of(mlir::linalg::GenericOp op);
 
   /// The loop that is best the last one of an operand.
   unsigned lastOf(mlir::OpOperand *operand) const {
@@ -32,6 +32,10 @@ struct Convolution {
   /// time; of a gradient by filters that lies across, all of it.
   bool hasManyChannels() const;
 };
+
+/// `op`, if it is generic. If it is named and may be such a convolution, what it became: it is made generic, and gone,
+/// whether or not Convolution::of() takes that. Null for others, which stay.
+mlir::linalg::GenericOp genericWindowOf(mlir::linalg::LinalgOp op);
 
 /// What makes `tensor`, an image with zeros around it for one reader (border.h); null where it is anything else.
 mlir::linalg::GenericOp borderAround(mlir::Value tensor);

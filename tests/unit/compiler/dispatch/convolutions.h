@@ -37,7 +37,7 @@ protected:
   }
 
   std::optional<Convolution> convolution(const Shape &shape) {
-    return Convolution::of(*parseFunction(text(shape)).getOps<mlir::linalg::LinalgOp>().begin());
+    return Convolution::of(genericWindowOf(*parseFunction(text(shape)).getOps<mlir::linalg::LinalgOp>().begin()));
   }
 
   /// What the function's result is computed by.

@@ -18,6 +18,14 @@ TEST_F(ConvolutionOf, ANamedOneIsMadeGeneric) {
   EXPECT_TRUE(found->hasManyChannels());
 }
 
+TEST_F(ConvolutionOf, ANamedOneThatIsTooSmallIsGenericToo) {
+  mlir::func::FuncOp function = parseFunction(text({.size = 2, .channels = 1, .results = 1, .window = 1}));
+  mlir::linalg::GenericOp op = genericWindowOf(*function.getOps<mlir::linalg::LinalgOp>().begin());
+  ASSERT_TRUE(op);
+  EXPECT_EQ(result(), op);
+  EXPECT_FALSE(Convolution::of(op));
+}
+
 TEST_F(ConvolutionOf, ChannelsAreManyWhereTheyFillHalfOfAStepInWholeVectors) {
   EXPECT_FALSE(convolution({.channels = 3, .results = 512})->hasManyChannels());
   EXPECT_FALSE(convolution({.channels = 24, .results = 128})->hasManyChannels()) << "48 bytes";
