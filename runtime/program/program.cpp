@@ -273,7 +273,7 @@ Status Program::keepPlan(FunctionCalls &calls, std::shared_ptr<const CallPlan> m
                          std::shared_ptr<PlannedCall> &planned) {
   auto &plans = calls.plans;
   TENON_RETURN_IF_ERROR(uploadConstants(*made));
-  // What goes is waited for, which would end a capture: then others make room later.
+  // A captured call makes no room; later ones do.
   while (plans.size() >= most && !isCaptured)
     plans.erase(std::min_element(plans.begin(), plans.end(),
                                  [](const auto &a, const auto &b) { return a->lastUse < b->lastUse; }));

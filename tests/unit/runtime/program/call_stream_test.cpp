@@ -229,7 +229,7 @@ TEST_F(CallStreamTest, CapturedMemoryOutlivesThePlan) {
   EXPECT_EQ(fake.count("cuMemFree_v2"), freed); // what was captured has its memory still
 }
 
-// What is driven out is waited for, and nothing may wait for the whole device during a capture.
+// A captured call drives out no plan; later calls make room.
 TEST_F(CallStreamTest, NoPlanGoesDuringACapture) {
   load({addThroughTransients()});
   std::vector<Value> inputs[260];
