@@ -218,8 +218,10 @@ unsigned AttentionStrategy::variantFor(const abi::TargetArch &target) const {
 
 static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const FewQueriesShape &few, bool isScalar) {
   const auto cluster = uint32_t(writer.choice("cluster"));
-  const auto parts = uint32_t(writer.choiceOr(kKeyParts, 1)), added = uint32_t(writer.choiceOr(kAddsParts, 1));
-  if (isScalar && added == 1) {
+  // One of the two kernels that share parts, or a kernel without them.
+  const bool addsParts = writer.kernel.strategy.contains(kAddsParts);
+  const auto parts = uint32_t(writer.choiceOr(addsParts ? kAddsParts : kKeyParts, 1));
+  if (isScalar && !addsParts) {
     // Of the blocks that others share a tile with, the first has it.
     KernelBuilder &k = writer.k;
     Value blocks = k.number(int64_t(few.groups()) * cluster * parts);
@@ -228,11 +230,11 @@ static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const
   }
   if (isScalar)
     return;
-  if (parts == 1 && added == 1)
+  if (parts == 1)
     return writeFewQueriesAttention(kernel, few, cluster);
-  const KeyParts shared{parts * added, few.rowsOfGroup(), few.columns,
+  const KeyParts shared{parts, few.rowsOfGroup(), few.columns,
                         writer.arguments.pointers[writer.kernel.scratch.back().binding]};
-  return added == 1 ? writeFewQueriesParts(kernel, few, shared) : writeKeyPartsSum(kernel, few, shared);
+  return addsParts ? writeKeyPartsSum(kernel, few, shared) : writeFewQueriesParts(kernel, few, shared);
 }
 
 static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {
