@@ -56,7 +56,7 @@ ReplayGraph::ReplayGraph(Device &device) : device_(device), driver_(device.drive
 ReplayGraph::~ReplayGraph() {
   if (!graph_ && !instance_)
     return;
-  cuda::ContextScope scope = device_.enter();
+  ReleaseScope scope = device_.enterToRelease();
   if (instance_)
     (void)driver_.cuGraphExecDestroy(instance_);
   if (graph_)

@@ -34,7 +34,8 @@ private:
 
 /// Makes a context current for giving memory, code and graphs back. A driver waits for all of a context's work where
 /// memory is freed and code unloaded (driver 580, H200), so that nothing else waits for what may still use them: a call
-/// that only waits would end the captures of all threads. Freeing ends them too, but not in a relaxed thread.
+/// that only waits would end the captures of all threads. Freeing memory, unloading code and letting an instantiated
+/// graph go end them too, but not in a relaxed thread.
 class ReleaseScope {
 public:
   ReleaseScope(const cuda::Driver &driver, CUcontext context) : current_(driver, context), relaxed_(driver, true) {}

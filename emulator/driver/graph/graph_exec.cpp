@@ -142,6 +142,7 @@ CUresult cuGraphExecDestroy(CUgraphExec handle) {
   GraphExec *exec = findExec(handle);
   if (!exec)
     return CUDA_ERROR_INVALID_VALUE;
+  TENON_UNSAFE_CALL();
   driver.graphExecs.erase(exec); // operations of a launch have copies of their own
   delete exec;
   return CUDA_SUCCESS;

@@ -69,6 +69,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     return CUDA_ERROR_INVALID_VALUE;
   if (isCapturing(*on))
     return captureWork(*on, MemoryFreeWork{address});
+  TENON_UNSAFE_CALL();
   driver.pendingFrees.insert(address);
   return enqueue(*on, MemoryFreeWork{address});
 }

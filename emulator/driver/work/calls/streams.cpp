@@ -45,6 +45,8 @@ CUresult cuStreamDestroy(CUstream handle) {
 CUresult cuStreamSynchronize(CUstream stream) {
   TENON_ENTER_CONTEXT();
   TENON_STREAM(on, stream);
+  if (!isCapturing(*on))
+    TENON_UNSAFE_CALL();
   CUresult result = finishStream(*on);
   trimPools(driver);
   return result;
@@ -54,6 +56,7 @@ CUresult cuStreamQuery(CUstream stream) {
   TENON_STREAM(on, stream);
   if (isCapturing(*on))
     return invalidateCapture(*on, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  TENON_UNSAFE_CALL();
   std::vector<OperationPtr> work = orderInStream(*on);
   bool done = true;
   for (const OperationPtr &operation : work)

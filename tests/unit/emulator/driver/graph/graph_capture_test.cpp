@@ -2,6 +2,7 @@
 // Stream capture: what becomes of calls on a capturing stream, how streams join, and what invalidates a capture.
 #include "tests/unit/emulator/harness.h"
 
+#include <functional>
 #include <thread>
 
 namespace tenon::emulator::test {
@@ -176,6 +177,80 @@ TEST_F(CaptureTest, ModesDecideAboutUnsafeCalls) {
   ASSERT_EQ(cuThreadExchangeStreamCaptureMode(&mode), CUDA_SUCCESS);
   EXPECT_EQ(cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
   ASSERT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+// As the driver does it (580.159, H200): what may be called by another thread while this one captures for all, and what
+// ends the capture. A relaxed thread may call each of these.
+TEST_F(CaptureTest, WhatAnotherThreadGivesBackMayEndACapture) {
+  struct GivesBack {
+    const char *name;
+    bool ends;
+    std::function<std::function<CUresult()>()> prepare;
+  };
+  CUstream third;
+  ASSERT_EQ(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  auto graph = [] {
+    CUgraph made = nullptr;
+    EXPECT_EQ(cuGraphCreate(&made, 0), CUDA_SUCCESS);
+    return made;
+  };
+  const GivesBack calls[] = {
+      {"cuGraphExecDestroy", true,
+       [&]() -> std::function<CUresult()> {
+         CUgraph of = graph();
+         CUgraphExec exec = nullptr;
+         EXPECT_EQ(cuGraphInstantiate(&exec, of, 0), CUDA_SUCCESS);
+         EXPECT_EQ(cuGraphDestroy(of), CUDA_SUCCESS);
+         return [exec] { return cuGraphExecDestroy(exec); };
+       }},
+      {"cuGraphDestroy", false,
+       [&]() -> std::function<CUresult()> { return [of = graph()] { return cuGraphDestroy(of); }; }},
+      {"cuMemFreeAsync", true,
+       [&]() -> std::function<CUresult()> {
+         CUdeviceptr address = 0;
+         EXPECT_EQ(cuMemAllocAsync(&address, 64, third), CUDA_SUCCESS);
+         return [address, third] { return cuMemFreeAsync(address, third); };
+       }},
+      {"cuStreamQuery", true,
+       [&]() -> std::function<CUresult()> {
+         EXPECT_EQ(cuStreamSynchronize(third), CUDA_SUCCESS);
+         return [third] { return cuStreamQuery(third); };
+       }},
+      {"cuStreamSynchronize", true,
+       [&]() -> std::function<CUresult()> { return [third] { return cuStreamSynchronize(third); }; }},
+      {"cuStreamDestroy", false,
+       []() -> std::function<CUresult()> {
+         CUstream made = nullptr;
+         EXPECT_EQ(cuStreamCreate(&made, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+         return [made] { return cuStreamDestroy(made); };
+       }},
+      {"cuEventDestroy", false,
+       []() -> std::function<CUresult()> {
+         CUevent made = nullptr;
+         EXPECT_EQ(cuEventCreate(&made, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+         return [made] { return cuEventDestroy(made); };
+       }},
+  };
+  for (const GivesBack &one : calls)
+    for (CUstreamCaptureMode mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+      SCOPED_TRACE(testing::Message() << one.name << " in a thread of mode " << mode);
+      const bool ends = one.ends && mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+      std::function<CUresult()> call = one.prepare();
+      ASSERT_EQ(begin(CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+      std::thread([&] {
+        EXPECT_EQ(cuCtxSetCurrent(session.context), CUDA_SUCCESS);
+        CUstreamCaptureMode its = mode;
+        EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&its), CUDA_SUCCESS);
+        EXPECT_EQ(call(), ends ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS);
+      }).join();
+      CUgraph captured = nullptr;
+      EXPECT_EQ(cuStreamEndCapture(stream, &captured), ends ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
+      if (captured)
+        EXPECT_EQ(cuGraphDestroy(captured), CUDA_SUCCESS);
+      if (ends) // it was refused
+        EXPECT_EQ(call(), CUDA_SUCCESS);
+    }
+  EXPECT_EQ(cuStreamDestroy(third), CUDA_SUCCESS);
 }
 
 TEST_F(CaptureTest, EndsWhereAndByWhomItBegan) {
