@@ -3,8 +3,8 @@
 //
 // A variant of the file says that each of its images holds every one of its kernels. Objects of one variant are
 // independent so far (none refers to another: checkUnresolved), so each stays an image of its own and becomes a variant
-// of the file of its own, with the name and the architecture that they share. Selection is per export, so nothing is
-// lost.
+// of the file of its own, with the name and the architecture that they share. So does each part of PTX that is stored
+// in parts; a cubin is whole, and named by all of them. Selection is per export, so nothing is lost.
 //
 // Ten thousand kernels have a handful of layouts, launches and proved facts between them: each is written once.
 //
@@ -16,8 +16,10 @@
 #include "abi/format/verify.h"
 #include "abi/occupancy.h"
 #include "linker/writer/image_tables.h"
+#include "linker/writer/ptx_parts.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <unordered_map>
 
@@ -173,21 +175,36 @@ public:
 private:
   /// The variants of the file for the objects that provide a kernel.
   void addVariant(const Variant &variant, std::vector<flatbuffers::Offset<fb::Variant>> &variants) {
-    std::unordered_map<const Object *, std::vector<flatbuffers::Offset<fb::Kernel>>> byObject; // lookup only
+    std::unordered_map<const Object *, std::vector<const Kernel *>> byObject; // lookup only
     for (const Kernel &kernel : variant.kernels)
-      byObject[kernel.object].push_back(addKernel(variant, kernel));
-    for (size_t i = 0; i < variant.objects.size(); ++i) {
-      const Object &object = *variant.objects[i];
-      auto kernels = byObject.find(&object);
-      if (kernels == byObject.end())
-        continue;
-      auto name = builder_.CreateSharedString(variant.name);
-      auto images = builder_.CreateVector(addImages(object, i));
-      auto kernelVector = builder_.CreateVector(kernels->second);
-      fb::Arch arch(variant.arch.number, fb::ArchSuffix(variant.arch.suffix));
-      variants.push_back(fb::CreateVariant(builder_, name, &arch, fb::Origin(variant.origin), object.input->priority,
-                                           images, kernelVector));
-    }
+      byObject[kernel.object].push_back(&kernel);
+    const size_t count = variant.objects.size();
+    for (size_t i = 0; i < count; ++i)
+      if (auto kernels = byObject.find(variant.objects[i]); kernels != byObject.end())
+        for (size_t position = i; const PtxPart &part : partsOf(*kernels->first, kernels->second)) {
+          variants.push_back(addPart(variant, *kernels->first, part, position));
+          position += count;
+        }
+  }
+
+  /// As its images are stored: what stays without PTX has no parts.
+  std::vector<PtxPart> partsOf(const Object &object, const std::vector<const Kernel *> &kernels) const {
+    if (storesPtx(object))
+      return divide(object, kernels);
+    return {{.kernels = kernels, .text = {}}};
+  }
+
+  flatbuffers::Offset<fb::Variant> addPart(const Variant &variant, const Object &object, const PtxPart &part,
+                                           size_t position) {
+    std::vector<flatbuffers::Offset<fb::Kernel>> kernels;
+    for (const Kernel *kernel : part.kernels)
+      kernels.push_back(addKernel(variant, *kernel));
+    auto name = builder_.CreateSharedString(variant.name);
+    auto images = builder_.CreateVector(addImages(object, part, position));
+    auto kernelVector = builder_.CreateVector(kernels);
+    fb::Arch arch(variant.arch.number, fb::ArchSuffix(variant.arch.suffix));
+    return fb::CreateVariant(builder_, name, &arch, fb::Origin(variant.origin), object.input->priority, images,
+                             kernelVector);
   }
 
   flatbuffers::Offset<fb::Kernel> addKernel(const Variant &variant, const Kernel &kernel) {
@@ -200,16 +217,27 @@ private:
     return fb::CreateKernel(builder_, kernel.exportOrdinal, name, facts);
   }
 
+  bool storesPtx(const Object &object) const {
+    const bool isAssembled = context_.assembled.contains(&object);
+    return !object.isMetadataOnly && (!isAssembled || context_.job.imagePolicy != ImagePolicy::Cubin);
+  }
+
   /// The cubin before the PTX that it was made of: the order of preference where nothing else decides.
-  std::vector<uint32_t> addImages(const Object &object, size_t position) {
+  std::vector<uint32_t> addImages(const Object &object, const PtxPart &part, size_t position) {
     std::vector<uint32_t> images;
     const std::string source = fileName(object.input->path);
     const uint16_t isa = object.isMetadataOnly ? 0 : object.module.isa;
     auto assembled = context_.assembled.find(&object);
     if (assembled != context_.assembled.end())
       images.push_back(images_.add({fb::ImageKind::Cubin, isa, source, position}, assembled->second.cubin));
-    if (!object.isMetadataOnly && (images.empty() || context_.job.imagePolicy != ImagePolicy::Cubin))
+    if (!storesPtx(object))
+      return images;
+    if (part.text.empty()) {
       images.push_back(images_.add({fb::ImageKind::Ptx, isa, source, position}, object.text()));
+    } else { // its lines are its own
+      const std::string named = concat(part.kernels.front()->entry->name, " of ", source);
+      images.push_back(images_.add({fb::ImageKind::Ptx, isa, named, position}, texts_.emplace_back(part.text)));
+    }
     return images;
   }
 
@@ -218,6 +246,7 @@ private:
   abi::ExportTables exportTables_;
   FactTables factTables_;
   ImageTables images_;
+  std::deque<std::string> texts_; // of parts; images_ refers to them
 };
 
 } // namespace

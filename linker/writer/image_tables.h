@@ -23,7 +23,7 @@ public:
     abi::fb::ImageKind kind = abi::fb::ImageKind::Ptx;
     uint16_t isa = 0;
     std::string source;
-    size_t position = 0; // of its object within the variant
+    size_t position = 0; // of its object, and of its part, within the variant
   };
   /// Index of an image. `bytes` live as long as this.
   uint32_t add(const Image &image, std::string_view bytes);
