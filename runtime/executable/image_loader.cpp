@@ -80,8 +80,9 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   const cuda::Driver &driver = device.driver();
   LoadedImage loaded;
   const bool isCompiled = image.kind() == abi::fb::ImageKind::Ptx && !device.isEmulator();
-  if (isCompiled && cache && canKeepCompiled(device) &&
-      loadThroughCache(device, *cache, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, loaded))
+  const std::string_view ptx(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  if (isCompiled && cache && canKeepCompiled(device) && linkerKeepsAlignment(ptx) &&
+      loadThroughCache(device, *cache, ptx, loaded))
     return loaded;
 
   // A cubin passes no compiler that could log.

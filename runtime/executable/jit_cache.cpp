@@ -8,7 +8,9 @@
 #include "support/number.h"
 #include "support/sha256.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 namespace tenon::runtime {
 
@@ -47,6 +49,65 @@ bool canKeepCompiled(const Device &device) {
   const cuda::Driver &driver = device.driver();
   return !device.isEmulator() && driver.cuLinkCreate_v2 && driver.cuLinkAddData_v2 && driver.cuLinkComplete &&
          driver.cuLinkDestroy;
+}
+
+namespace {
+
+// What PTX declares in shared memory.
+struct SharedVariables {
+  std::vector<size_t> known;             // places where static ones are declared
+  std::vector<std::string_view> aligned; // dynamic ones that ask for more than the linker gives
+};
+
+SharedVariables sharedVariablesOf(std::string_view ptx) {
+  constexpr std::string_view kSpaces = " \t\r\n", kShared = ".shared";
+  constexpr uint64_t kAlignmentOfLinker = 16;
+  auto isSpace = [&](char each) { return kSpaces.find(each) != std::string_view::npos; };
+  auto nextWord = [&](size_t &at) {
+    const size_t begin = std::min(ptx.find_first_not_of(kSpaces, at), ptx.size());
+    at = std::min(ptx.find_first_of(" \t\r\n[;", begin), ptx.size());
+    return ptx.substr(begin, at - begin);
+  };
+  auto isBehind = [&](size_t at, std::string_view word) {
+    return ptx.substr(0, ptx.find_last_not_of(kSpaces, at - 1) + 1).ends_with(word);
+  };
+  SharedVariables found;
+  for (size_t at = ptx.find(kShared); at != std::string_view::npos; at = ptx.find(kShared, at + 1)) {
+    const size_t end = at + kShared.size();
+    const bool isWord = (at == 0 || isSpace(ptx[at - 1])) && end < ptx.size() && isSpace(ptx[end]);
+    if (!isWord || (at > 0 && isBehind(at, ".ptr")))
+      continue; // of an instruction, or of a parameter
+    if (at == 0 || !isBehind(at, ".extern")) {
+      found.known.push_back(at);
+      continue;
+    }
+    size_t behind = end;
+    if (nextWord(behind) != ".align")
+      continue;
+    const std::optional<uint64_t> alignment = parseNumber<uint64_t>(nextWord(behind));
+    nextWord(behind); // the type
+    if (!alignment || *alignment > kAlignmentOfLinker)
+      found.aligned.push_back(nextWord(behind));
+  }
+  return found;
+}
+
+} // namespace
+
+bool linkerKeepsAlignment(std::string_view ptx) {
+  constexpr std::string_view kEntry = ".entry";
+  const SharedVariables variables = sharedVariablesOf(ptx);
+  if (variables.aligned.empty())
+    return true;
+  // Of functions nobody knows who calls them.
+  const bool isApart = ptx.find(".func") == std::string_view::npos;
+  return std::none_of(variables.known.begin(), variables.known.end(), [&](size_t at) {
+    const size_t begin = isApart ? ptx.rfind(kEntry, at) : std::string_view::npos;
+    const std::string_view kernel =
+        begin == std::string_view::npos ? ptx : ptx.substr(begin, ptx.find(kEntry, at) - begin);
+    return std::any_of(variables.aligned.begin(), variables.aligned.end(),
+                       [&](std::string_view name) { return kernel.find(name) != std::string_view::npos; });
+  });
 }
 
 Result<std::string> compilePtx(const Device &device, std::string_view ptx) {

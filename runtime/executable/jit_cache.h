@@ -5,7 +5,7 @@
 //
 // Where it helps: a PTX image was chosen and a real driver compiles it. Cubins need no compilation, and the emulator
 // interprets PTX: neither is kept. Where anything of this fails, the PTX is loaded as if there were no cache, so that
-// errors are those of the driver.
+// errors are those of the driver; so is PTX that the linker would lay out otherwise.
 #pragma once
 
 #include "abi/target_arch.h"
@@ -42,6 +42,10 @@ private:
 
 /// The driver can give a compiled image out; the emulator, which compiles nothing, does not.
 bool canKeepCompiled(const Device &device);
+
+/// Whether the linker puts dynamic shared memory where the PTX has it: behind a kernel's static variables it aligns it
+/// to 16 bytes, whatever `extern .shared` asks for. cuModuleLoadData gives what is asked for.
+bool linkerKeepsAlignment(std::string_view ptx);
 
 /// Compiles to a cubin for the device, whose context is current.
 /// @param ptx NUL-terminated, the NUL included. Errors are the driver's.

@@ -146,6 +146,10 @@ void KernelBuilder::leaveRegisters(uint32_t count) {
   NVVM::SetMaxRegisterOp::create(b, loc, count, NVVM::SetMaxRegisterAction::decrease);
 }
 
+// Where dynamic shared memory begins: CUDA's linker puts it behind what a kernel has besides at the next multiple of
+// 16, whatever is asked for, and nobody may reckon with more.
+static constexpr uint32_t kDynamicAlignment = 1024, kDynamicAlignmentBehindOthers = 16;
+
 Value KernelBuilder::shared(Type element, uint64_t count, uint32_t alignment) {
   auto module = function_->getParentOfType<ModuleOp>();
   std::string name = (function_.getName() + "_shared_" + Twine(arenas_++)).str();
@@ -155,6 +159,8 @@ Value KernelBuilder::shared(Type element, uint64_t count, uint32_t alignment) {
                                        Attribute(), alignment, /*addrSpace=*/3);
   OpBuilder inside = OpBuilder::atBlockBegin(&global.getInitializerRegion().emplaceBlock());
   LLVM::ReturnOp::create(inside, loc, ValueRange(LLVM::UndefOp::create(inside, loc, type)));
+  if (auto dynamic = module.lookupSymbol<LLVM::GlobalOp>((function_.getName() + "_shared").str()))
+    dynamic.setAlignment(kDynamicAlignmentBehindOthers);
   return LLVM::AddressOfOp::create(b, loc, global);
 }
 
@@ -223,7 +229,8 @@ Value KernelBuilder::dynamicShared() {
   if (!global) {
     OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
     global = LLVM::GlobalOp::create(atStart, loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
-                                    LLVM::Linkage::External, name, Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+                                    LLVM::Linkage::External, name, Attribute(),
+                                    arenas_ ? kDynamicAlignmentBehindOthers : kDynamicAlignment, /*addrSpace=*/3);
   }
   return LLVM::AddressOfOp::create(b, loc, global);
 }

@@ -41,8 +41,7 @@ void WarpgroupProduct::forEachStep(const Part &part, llvm::function_ref<void(Val
 void WarpgroupProduct::run() {
   k_.wantResident(1);
   arena_ = k_.dynamicShared();
-  const uint32_t stageBytes = stages_ * stageBytesOf(kernel_.rows, kernel_.columns);
-  ring_.emplace(k_, inArena(k_.number(stageBytes + kConsumers * partBytes())), stages_);
+  ring_.emplace(k_, inArena(k_.number(ringAt(kernel_.rows, kernel_.columns))), stages_);
   count_ = k_.div(k_.add(first_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   if (isShared())
     shared_.emplace(k_, first_.tiles(), count_, kernel_.inRound, kernel_.parts);
@@ -99,8 +98,7 @@ bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
 }
 
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns) {
-  const uint32_t stages = stagesOf(rows, columns);
-  return stages * stageBytesOf(rows, columns) + kConsumers * partBytes() + StageRing::bytes(stages);
+  return ticketAt(rows, columns) + sizeof(uint32_t);
 }
 
 void writeWarpgroupProduct(ProductKernel kernel) {

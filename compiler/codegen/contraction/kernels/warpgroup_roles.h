@@ -46,6 +46,13 @@ inline uint32_t stagesOf(uint32_t rows, uint32_t columns) {
 inline uint32_t partBytes() {
   return llvm::alignTo<1024>(std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes()));
 }
+/// Where barriers begin in a block's memory, and behind them the number that a block has from the ticket.
+inline uint32_t ringAt(uint32_t rows, uint32_t columns) {
+  return stagesOf(rows, columns) * stageBytesOf(rows, columns) + kConsumers * partBytes();
+}
+inline uint32_t ticketAt(uint32_t rows, uint32_t columns) {
+  return ringAt(rows, columns) + StageRing::bytes(stagesOf(rows, columns));
+}
 
 class WarpgroupProduct {
 public:

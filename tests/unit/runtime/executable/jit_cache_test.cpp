@@ -29,7 +29,7 @@ protected:
     options.cache = std::make_shared<JitCache>(folder);
     fake.loadedImages.clear();
     auto executable = Executable::create(
-        device, buildExecutable("exe", {makeExport("k", 1, 0)}, {{.name = "v", .image = "the ptx"}}), "exe", options);
+        device, buildExecutable("exe", {makeExport("k", 1, 0)}, {{.name = "v", .image = ptx}}), "exe", options);
     auto loaded = (*executable)->load(0);
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     return loaded.ok() ? (*loaded)->imageOrigin : "failed";
@@ -37,6 +37,7 @@ protected:
   std::string onlyFile() const { return fs::directory_iterator(folder)->path().string(); }
 
   const std::string folder;
+  std::string ptx = "the ptx";
 };
 
 TEST_F(JitCacheTest, CompilesOnceAndFindsItAgain) {
@@ -76,6 +77,32 @@ TEST_F(JitCacheTest, WhatTheDriverRefusesIsDropped) {
   fake.refusedImages["cubin of"] = CUDA_ERROR_NO_BINARY_FOR_GPU;
   EXPECT_EQ(load(), "");
   EXPECT_EQ(fake.loadedImages.back(), "the ptx");
+}
+
+TEST(JitCache, LinkersAlignDynamicSharedMemoryToSixteenBytes) {
+  const std::string aligned = ".extern .shared .align 1024 .b8 arena[];\n", word = "  .shared .align 4 .u32 word;\n";
+  const std::string plain = ".extern .shared .align 16 .b8 plain[];\n", use = "  st.shared.b32 [arena], 1;\n";
+  auto entry = [](const std::string &body) { return ".visible .entry k()\n{\n" + body + "}\n"; };
+  for (const std::string &ptx :
+       {std::string(), std::string(".shared"), aligned + entry(use), plain + entry(word + "  mov.b32 %r1, plain;\n"),
+        aligned + entry(use) + entry(word), aligned + entry(word) + entry(use),
+        aligned + ".entry k(.param .u64 .ptr .shared .align 16 p)\n{\n" + use + "}\n"})
+    EXPECT_TRUE(linkerKeepsAlignment(ptx)) << ptx;
+  for (const std::string &ptx : {aligned + entry(word + use), entry(use + word) + aligned, word + aligned + entry(use),
+                                 plain + aligned + entry("") + entry(use + word),
+                                 ".extern\n\t.shared  .align\t32 .b8 arena[];" + entry(use + word),
+                                 aligned + ".visible .shared .b8 word[4];" + entry(use),
+                                 aligned + ".func f()\n{\n" + use + "}\n" + entry(word + "  call f, ();\n")})
+    EXPECT_FALSE(linkerKeepsAlignment(ptx)) << ptx;
+}
+
+TEST_F(JitCacheTest, WhatTheLinkerWouldLayOutOtherwiseIsNotKept) {
+  ptx = ".extern .shared .align 128 .b8 arena[];\n.shared .b32 word;\n.entry k()\n{\n  st.shared.b32 [arena], 1;\n}\n";
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(load(), "");
+    EXPECT_EQ(fake.loadedImages, std::vector<std::string>{ptx});
+  }
+  EXPECT_EQ(fake.count("cuLinkCreate_v2"), 0u);
 }
 
 TEST_F(JitCacheTest, FailuresOfTheCompilerLeaveThePlainRoad) {

@@ -68,6 +68,19 @@ TEST_F(KernelBuilderTest, SharedMemoryIsAGlobalForEachArena) {
   EXPECT_EQ(globals, 2u);
 }
 
+TEST_F(KernelBuilderTest, DynamicSharedMemoryBehindOthersIsAlignedToSixteenBytes) {
+  for (bool isFirst : {true, false, true}) {
+    KernelBuilder &k = begin();
+    if (!isFirst)
+      k.shared(k.b.getI8Type(), 3);
+    auto arena = k.dynamicShared().getDefiningOp<mlir::LLVM::AddressOfOp>();
+    auto global = written_->lookupSymbol<mlir::LLVM::GlobalOp>(arena.getGlobalName());
+    EXPECT_EQ(global.getAlignment(), isFirst ? 1024u : 16u);
+    k.shared(k.b.getI8Type(), 3);
+    EXPECT_EQ(global.getAlignment(), 16u);
+  }
+}
+
 TEST_F(KernelBuilderTest, WhatMayNotBeReadIsALoadUnderACondition) {
   for (unsigned bits : {16u, 32u, 64u}) {
     KernelBuilder &k = begin();

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Where the shared variables of a kernel lie.
+#include "tests/unit/emulator/harness.h"
+
+namespace tenon::emulator::test {
+namespace {
+
+/// The address of dynamic shared memory that asks for `alignment`, behind a static variable of so many bytes.
+uint32_t dynamicBegin(const std::string &alignment, unsigned staticBytes) {
+  DeviceArray<uint32_t> address(1);
+  const std::string own = ".shared .align 4 .b8 own[" + std::to_string(staticBytes) + "];\n";
+  const std::string kernel =
+      header("sm_90a") + ".extern .shared .align " + alignment + " .b8 arena[];\n" + (staticBytes ? own : "") +
+      ".visible .entry k(.param .u64 p)\n{\n  .reg .b64 %rd<1>;\n  .reg .b32 %r<1>;\n" +
+      (staticBytes ? "  st.shared.b8 [own], 1;\n" : "") +
+      "  ld.param.u64 %rd0, [p];\n  mov.u32 %r0, arena;\n  st.global.u32 [%rd0], %r0;\n  ret;\n}\n";
+  EXPECT_EQ(run(kernel, {address.address}, 1, 1, 64), CUDA_SUCCESS) << lastReport();
+  return address.read()[0];
+}
+
+// As CUDA's linker does (cuLink on an H200, nvlink): who wants more than 16 has it only without static variables.
+TEST(EmulatorKernelBuilder, DynamicSharedMemoryIsAlignedToSixteenBytes) {
+  Session session;
+  EXPECT_EQ(dynamicBegin("1024", 0), 0x400u);
+  for (const char *alignment : {"4", "16", "128", "1024"}) {
+    EXPECT_EQ(dynamicBegin(alignment, 4), 0x410u) << alignment;
+    EXPECT_EQ(dynamicBegin(alignment, 36), 0x430u) << alignment;
+    EXPECT_EQ(dynamicBegin(alignment, 1025), 0x810u) << alignment;
+  }
+}
+
+} // namespace
+} // namespace tenon::emulator::test
