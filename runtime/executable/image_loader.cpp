@@ -81,7 +81,7 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   LoadedImage loaded;
   const bool isCompiled = image.kind() == abi::fb::ImageKind::Ptx && !device.isEmulator();
   const std::string_view ptx(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  if (isCompiled && cache && canKeepCompiled(device) && linkerKeepsAlignment(ptx) &&
+  if (isCompiled && cache && canKeepCompiled(device) && linkerMakesTheSame(ptx) &&
       loadThroughCache(device, *cache, ptx, loaded))
     return loaded;
 

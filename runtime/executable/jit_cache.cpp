@@ -94,8 +94,10 @@ SharedVariables sharedVariablesOf(std::string_view ptx) {
 
 } // namespace
 
-bool linkerKeepsAlignment(std::string_view ptx) {
+bool linkerMakesTheSame(std::string_view ptx) {
   constexpr std::string_view kEntry = ".entry";
+  if (ptx.find("setmaxnreg") != std::string_view::npos)
+    return false;
   const SharedVariables variables = sharedVariablesOf(ptx);
   if (variables.aligned.empty())
     return true;

@@ -5,7 +5,7 @@
 //
 // Where it helps: a PTX image was chosen and a real driver compiles it. Cubins need no compilation, and the emulator
 // interprets PTX: neither is kept. Where anything of this fails, the PTX is loaded as if there were no cache, so that
-// errors are those of the driver; so is PTX that the linker would lay out otherwise.
+// errors are those of the driver; so is PTX of which the linker would make something else.
 #pragma once
 
 #include "abi/target_arch.h"
@@ -43,9 +43,13 @@ private:
 /// The driver can give a compiled image out; the emulator, which compiles nothing, does not.
 bool canKeepCompiled(const Device &device);
 
-/// Whether the linker puts dynamic shared memory where the PTX has it: behind a kernel's static variables it aligns it
-/// to 16 bytes, whatever `extern .shared` asks for. cuModuleLoadData gives what is asked for.
-bool linkerKeepsAlignment(std::string_view ptx);
+/// Whether what the linker makes is what cuModuleLoadData makes. It is not where
+///
+/// - a kernel has static shared variables, and dynamic ones that ask for more than 16 bytes: behind those the linker
+///   aligns to 16, whatever `extern .shared` says;
+/// - a kernel moves registers between its warpgroups: the linker's code ignores `setmaxnreg` (ptxas: C7504), and spills
+///   (a product of f8 on an H200: 366 us instead of 125).
+bool linkerMakesTheSame(std::string_view ptx);
 
 /// Compiles to a cubin for the device, whose context is current.
 /// @param ptx NUL-terminated, the NUL included. Errors are the driver's.
