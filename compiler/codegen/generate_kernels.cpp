@@ -6,8 +6,10 @@
 // all. LLVM's part runs side by side (PtxJob); MLIR's stays on this thread, whose context it is.
 #include "compiler/codegen/generate_kernels.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/kernel_cache.h"
+#include "compiler/codegen/lowered_kernels.h"
 #include "compiler/codegen/ptx/same_code.h"
 #include "compiler/codegen/targets.h"
 #include "compiler/dialect/hal/HalOps.h"
@@ -87,12 +89,13 @@ std::string textOf(ModuleOp module, bool withPlaces) {
 /// One module, whoever asks for it, for each target.
 struct Unit {
   struct Image {
-    std::string key;             // in the cache
-    std::string ptx;             // with placeholders
-    std::string llvmIr;          // the same; empty: nobody wants it
-    std::unique_ptr<PtxJob> job; // until it is done
-    bool isNew = false;          // `ptx` was not in the cache
-    Image *like = nullptr;       // one with the same code, which is made or was found
+    std::string key;                 // in the cache
+    std::string ptx;                 // with placeholders
+    std::string llvmIr;              // the same; empty: nobody wants it
+    std::unique_ptr<PtxJob> job;     // until it is done
+    bool isNew = false;              // `ptx` was not in the cache
+    Image *like = nullptr;           // one with the same code, which is made or was found
+    std::optional<PlainWaits> waits; // what that one has not
   };
   std::vector<Image> images; // [targets]
 };
@@ -216,30 +219,38 @@ private:
   FailureOr<std::unique_ptr<Unit>> begin(ModuleOp module, StringRef text, ArrayRef<Target> targets,
                                          const KernelCache &cache, JobPool &pool) {
     auto unit = std::make_unique<Unit>();
-    unit->images.reserve(targets.size());                         // they point at each other
-    llvm::SmallMapVector<unsigned, OwningOpRef<ModuleOp>, 4> all; // by what targets get the same of
-    for (const Target &target : targets) {
-      Unit::Image &image = unit->images.emplace_back();
+    unit->images.resize(targets.size()); // they point at each other
+    LoweredKernels lowered(module, ptxOptions());
+    SmallVector<size_t> older;
+    for (size_t number : oldestFirst(targets)) {
+      Unit::Image &image = unit->images[number];
+      const abi::TargetArch arch = targets[number].arch;
       if (cache.isEnabled() && !text.empty()) {
-        image.key = cache.keyOf(text, target.arch);
+        image.key = cache.keyOf(text, arch);
         if (std::optional<std::string> found = cache.find(image.key)) {
           image.ptx = std::move(*found);
+          older.push_back(number);
           continue;
         }
       }
-      const unsigned variant = kernelVariantFor(module, target.arch);
-      OwningOpRef<ModuleOp> &lowered = all[variant];
-      if (!lowered) {
-        FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(module, target.arch, ptxOptions());
-        if (failed(kernels))
+      FailureOr<ModuleOp> kernels = lowered.find(arch);
+      if (failed(kernels))
+        return failure();
+      const PtxOptions options = ptxOptionsFor(*kernels, arch, ptxOptions());
+      for (size_t before : older) {
+        FailureOr<bool> isSame = lowered.haveSameCode(targets[before].arch, arch);
+        if (failed(isSame))
           return failure();
-        lowered = std::move(*kernels);
+        if (*isSame && !image.like) {
+          image.like = &unit->images[before];
+          if (targets[before].arch.number < abi::kFirstWithDependentLaunch)
+            image.waits = options.waits;
+        }
       }
-      if (Unit::Image *like = findSameCode(module, *lowered, targets, *unit)) {
-        image.like = like;
+      older.push_back(number);
+      if (image.like)
         continue;
-      }
-      FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(*lowered, target.arch, ptxOptions());
+      FailureOr<std::unique_ptr<PtxJob>> job = PtxJob::create(*kernels, arch, options);
       if (failed(job))
         return failure();
       image.job = std::move(*job);
@@ -250,23 +261,22 @@ private:
     return std::move(unit);
   }
 
-  /// An earlier image of `unit` whose code is that of its last one; null: there is none.
-  static Unit::Image *findSameCode(ModuleOp module, ModuleOp lowered, ArrayRef<Target> targets, Unit &unit) {
-    const size_t last = unit.images.size() - 1;
-    const abi::TargetArch wanted = oldestWithSameCode(lowered, targets[last].arch);
-    const unsigned variant = kernelVariantFor(module, targets[last].arch);
-    for (size_t i = 0; i < last; ++i)
-      if (kernelVariantFor(module, targets[i].arch) == variant &&
-          oldestWithSameCode(lowered, targets[i].arch) == wanted)
-        return &unit.images[i];
-    return nullptr;
+  static SmallVector<size_t> oldestFirst(ArrayRef<Target> targets) {
+    SmallVector<size_t> numbers = llvm::to_vector(llvm::seq<size_t>(0, targets.size()));
+    llvm::sort(numbers, [&](size_t a, size_t b) {
+      return std::pair(targets[a].arch.number, a) < std::pair(targets[b].arch.number, b);
+    });
+    return numbers;
   }
 
   LogicalResult finish(Unit &unit, ArrayRef<Target> targets, KernelCache &cache) {
     bool ok = true;
-    for (auto [target, image] : llvm::zip_equal(targets, unit.images)) {
+    for (size_t number : oldestFirst(targets)) {
+      Unit::Image &image = unit.images[number];
       if (image.like && !image.like->ptx.empty()) {
-        image.ptx = retargetPtx(image.like->ptx, target.arch);
+        image.ptx = retargetPtx(image.like->ptx, targets[number].arch);
+        if (image.waits)
+          image.ptx = writeWaits(image.ptx, *image.waits);
         if (!image.key.empty())
           cache.store(image.key, image.ptx);
       }

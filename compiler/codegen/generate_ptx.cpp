@@ -6,6 +6,7 @@
 #include "compiler/codegen/ptx/early_launch.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
+#include "compiler/codegen/ptx/same_code.h"
 #include "compiler/codegen/ptx/widen_f8.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -62,6 +63,12 @@ FailureOr<OwningOpRef<ModuleOp>> lowerKernels(ModuleOp kernels, const abi::Targe
   if (options.lineInfo && failed(addLineInfo(*module)))
     return failure();
   return std::move(module);
+}
+
+PtxOptions ptxOptionsFor(ModuleOp lowered, const abi::TargetArch &target, PtxOptions options) {
+  if (options.waitsForEarlierLaunches)
+    options.waits = waitsToWrite(lowered, target);
+  return options;
 }
 
 void registerKernelDialects(DialectRegistry &registry) {

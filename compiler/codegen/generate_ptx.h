@@ -17,6 +17,9 @@ unsigned kernelVariantFor(mlir::ModuleOp kernels, const abi::TargetArch &target)
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerKernels(mlir::ModuleOp kernels, const abi::TargetArch &target,
                                                                 const PtxOptions &options);
 
+/// `options`, with which what lowerKernels made becomes PTX for `target`, whichever other targets there are.
+PtxOptions ptxOptionsFor(mlir::ModuleOp lowered, const abi::TargetArch &target, PtxOptions options);
+
 /// What lowerKernels and emitPtx need registered in the context.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 

@@ -32,7 +32,7 @@ struct PrintPtx : impl::PrintPtxBase<PrintPtx> {
     FailureOr<OwningOpRef<ModuleOp>> kernels = lowerKernels(getOperation(), *arch, options);
     if (failed(kernels))
       return signalPassFailure();
-    FailureOr<std::string> ptx = emitPtx(**kernels, *arch, options);
+    FailureOr<std::string> ptx = emitPtx(**kernels, *arch, ptxOptionsFor(**kernels, *arch, options));
     if (failed(ptx))
       return signalPassFailure();
     llvm::outs() << *ptx;

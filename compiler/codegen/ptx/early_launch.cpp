@@ -41,6 +41,41 @@ void launchNext(llvm::IRBuilder<> &builder, uint32_t most) {
   builder.CreateCall(type, launch)->setConvergent();
 }
 
+/// How many blocks a launch may have that has the next one launched; none: it has not.
+std::optional<uint32_t> mostBlocksOf(mlir::LLVM::LLVMFuncOp kernel) {
+  mlir::ArrayAttr passed = kernel.getPassthroughAttr();
+  for (mlir::Attribute each : passed ? passed.getValue() : llvm::ArrayRef<mlir::Attribute>())
+    if (auto pair = llvm::dyn_cast<mlir::ArrayAttr>(each); pair && pair.size() == 2)
+      if (uint32_t most = 0; llvm::cast<mlir::StringAttr>(pair[0]).getValue() == kMostBlocks &&
+                             !llvm::cast<mlir::StringAttr>(pair[1]).getValue().getAsInteger(10, most))
+        return most;
+  return std::nullopt;
+}
+
+bool saysWhereItWaits(mlir::LLVM::LLVMFuncOp kernel) {
+  return kernel
+      ->walk([](mlir::LLVM::InlineAsmOp assembly) {
+        return assembly.getAsmString().contains(kWaitForEarlierLaunches) ? mlir::WalkResult::interrupt()
+                                                                         : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Behind the declarations of a kernel's body and the loads of its parameters.
+size_t firstInstruction(llvm::StringRef body) {
+  size_t at = 0;
+  while (at < body.size()) {
+    const llvm::StringRef line = body.substr(at).split('\n').first;
+    const llvm::StringRef text = line.trim();
+    const bool isLocation = text.starts_with(".loc");
+    if (!text.empty() && !text.starts_with("//") && !text.starts_with("ld.param") &&
+        (!text.starts_with(".") || isLocation))
+      break;
+    at += line.size() + 1;
+  }
+  return at;
+}
+
 } // namespace
 
 void launchNextEarly(mlir::LLVM::LLVMFuncOp kernel, uint32_t mostBlocks) {
@@ -68,6 +103,44 @@ void waitForEarlierLaunches(llvm::Module &device, abi::TargetArch arch) {
       launchNext(builder, most);
     function.setConvergent();
   }
+}
+
+std::optional<PlainWaits> plainWaitsOf(mlir::ModuleOp module) {
+  PlainWaits waits;
+  for (auto kernel : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
+    if (kernel.isExternal())
+      continue;
+    const std::optional<uint32_t> most = mostBlocksOf(kernel);
+    if (most.value_or(0) != 0 || saysWhereItWaits(kernel))
+      return std::nullopt;
+    waits[kernel.getName()] = most.has_value();
+  }
+  return waits;
+}
+
+std::string writeWaits(llvm::StringRef ptx, const PlainWaits &waits) {
+  constexpr llvm::StringLiteral kEntry = ".entry ";
+  auto assembly = [](llvm::StringRef text) {
+    return ("\t// begin inline asm\n\t" + text + "\n\t// end inline asm\n").str();
+  };
+  std::string result;
+  for (size_t at; (at = ptx.find(kEntry)) != llvm::StringRef::npos;) {
+    const llvm::StringRef name = ptx.substr(at + kEntry.size()).take_until([](char c) { return c == '('; });
+    const auto wait = waits.find(name);
+    at = ptx.find("\n{\n", at);
+    if (at == llvm::StringRef::npos)
+      break;
+    at += 3;
+    at += firstInstruction(ptx.substr(at));
+    result += ptx.take_front(at);
+    ptx = ptx.drop_front(at);
+    if (wait == waits.end())
+      continue;
+    result += assembly(kWaitForEarlierLaunches);
+    if (wait->second)
+      result += assembly(kLaunchNext);
+  }
+  return result += ptx;
 }
 
 } // namespace tenon::compiler::codegen

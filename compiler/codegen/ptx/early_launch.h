@@ -11,14 +11,21 @@
 
 #include "abi/target_arch.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
 
 namespace llvm {
 class Module;
 }
-namespace mlir::LLVM {
+namespace mlir {
+class ModuleOp;
+namespace LLVM {
 class LLVMFuncOp;
 }
+} // namespace mlir
 
 namespace tenon::compiler::codegen {
 
@@ -31,5 +38,17 @@ void launchNextEarly(mlir::LLVM::LLVMFuncOp kernel, uint32_t mostBlocks);
 
 /// Puts the wait at the beginning of all kernels of the module that do not have it elsewhere, where the target has it.
 void waitForEarlierLaunches(llvm::Module &device, abi::TargetArch arch);
+
+/// What the kernels of a module begin with, where that is the same few lines whatever else they do: by name, whether
+/// the wait is followed by the launch of the next kernel. Such lines may be written into PTX that was made without
+/// them, so that targets with and without them share it (same_code.h).
+using PlainWaits = llvm::StringMap<bool>;
+
+/// None: a kernel says itself where it waits, or launches the next one under a condition.
+std::optional<PlainWaits> plainWaitsOf(mlir::ModuleOp module);
+
+/// `ptx` with them, where waitForEarlierLaunches() puts them: in front of the first instruction of a kernel that is no
+/// load of a parameter.
+std::string writeWaits(llvm::StringRef ptx, const PlainWaits &waits);
 
 } // namespace tenon::compiler::codegen

@@ -74,27 +74,6 @@ struct BackendErrors : llvm::DiagnosticHandler {
   std::vector<std::string> &errors;
 };
 
-/// Version of the PTX ISA with which all instructions of the module are there on every target that has them; 0 where
-/// that is the version of the oldest such target.
-uint16_t isaNeededBy(ModuleOp module) {
-  constexpr uint16_t kMatricesOfTuring = 65, kCopiesOfHopper = 80, kF8 = 84;
-  // What sm_90 has, and not yet in the first version that knows it.
-  constexpr StringLiteral kOfHopper[] = {"cp.async.bulk", "expect_tx",          "fence.proxy.async",
-                                         "mbarrier_init", "prefetch.tensormap", "release.cluster"};
-  uint16_t needed = 0;
-  module.walk([&](Operation *op) {
-    if (isa<NVVM::MmaOp, NVVM::LdMatrixOp>(op))
-      needed = std::max(needed, kMatricesOfTuring);
-    if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
-        call && (call.getIntrin().contains("e4m3") || call.getIntrin().contains("e5m2")))
-      needed = std::max(needed, kF8);
-    if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-        assembly && llvm::any_of(kOfHopper, [&](StringRef text) { return assembly.getAsmString().contains(text); }))
-      needed = std::max(needed, kCopiesOfHopper);
-  });
-  return needed;
-}
-
 FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp module, abi::TargetArch arch,
                                                                   bool fastMath) {
   const uint16_t isa = std::max(generatedIsa(arch), isaNeededBy(module));
@@ -252,7 +231,7 @@ public:
 
   void run() override {
     answerTargetQueries(*device_, arch_);
-    if (options_.waitsForEarlierLaunches)
+    if (options_.waitsForEarlierLaunches && !options_.waits)
       waitForEarlierLaunches(*device_, arch_);
     if (options_.contractProducts && !options_.fastMath) {
       Optimizer(*machine_).unifyValues(*device_);
@@ -277,7 +256,7 @@ public:
       emitError(where_) << "no code for '" << arch_.toString() << "': " << error;
     if (!errors_.empty())
       return failure();
-    return text_.str().str();
+    return options_.waits ? writeWaits(text_, *options_.waits) : text_.str().str();
   }
 
   const std::string &llvmIr() const override { return llvmIr_; }
@@ -323,6 +302,25 @@ private:
 uint16_t generatedIsa(abi::TargetArch arch) {
   const abi::ArchInfo *info = abi::findArch(arch);
   return info ? std::max(info->minimumIsa, kOldestIsa) : 0;
+}
+
+uint16_t isaNeededBy(ModuleOp module) {
+  constexpr uint16_t kMatricesOfTuring = 65, kCopiesOfHopper = 80, kF8 = 84;
+  // What sm_90 has, and not yet in the first version that knows it.
+  constexpr StringLiteral kOfHopper[] = {"cp.async.bulk", "expect_tx",          "fence.proxy.async",
+                                         "mbarrier_init", "prefetch.tensormap", "release.cluster"};
+  uint16_t needed = 0;
+  module.walk([&](Operation *op) {
+    if (isa<NVVM::MmaOp, NVVM::LdMatrixOp>(op))
+      needed = std::max(needed, kMatricesOfTuring);
+    if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+        call && (call.getIntrin().contains("e4m3") || call.getIntrin().contains("e5m2")))
+      needed = std::max(needed, kF8);
+    if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+        assembly && llvm::any_of(kOfHopper, [&](StringRef text) { return assembly.getAsmString().contains(text); }))
+      needed = std::max(needed, kCopiesOfHopper);
+  });
+  return needed;
 }
 
 FailureOr<std::unique_ptr<PtxJob>> PtxJob::create(ModuleOp module, abi::TargetArch arch, const PtxOptions &options) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "abi/target_arch.h"
+#include "compiler/codegen/ptx/early_launch.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -31,6 +32,7 @@ struct PtxOptions {
   bool lineInfo = false;                // `.loc` for every instruction that has a place in the source
   bool keepLlvmIr = false;              // for PtxJob::llvmIr
   bool waitsForEarlierLaunches = false; // ptx/early_launch.h
+  std::optional<PlainWaits> waits;      // written into the PTX instead
   // Assembly may be what a whole warp does together: no way through the kernel gets a copy of its own.
   bool keepsAssemblyTogether = false;
 };
@@ -38,6 +40,10 @@ struct PtxOptions {
 /// ISA version of the PTX that is generated for `arch` where nothing asks for more, 10 * major + minor; 0 for an
 /// unknown architecture.
 uint16_t generatedIsa(abi::TargetArch arch);
+
+/// Version with which all instructions of the module are there on every target that has them; 0 where that is the
+/// version of the oldest such target.
+uint16_t isaNeededBy(mlir::ModuleOp module);
 
 /// A module on its way to PTX for one target.
 class PtxJob {

@@ -2,6 +2,7 @@
 #include "compiler/codegen/ptx/same_code.h"
 
 #include "abi/arch_table.h"
+#include "compiler/codegen/kernel/kernel_builder.h"
 #include "compiler/codegen/ptx/emit_ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,13 +14,15 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr abi::TargetArch kFirst{75}, kFirstWithMaximum{80};
+constexpr abi::TargetArch kFirst{75}, kFirstWithMaximum{80}, kFirstWithHalves{86};
 constexpr uint16_t kFirstUnknown = 100; // wider loads, pairs of f32
 
 /// Elements of 8 and 16 bits come in pairs, bf16 with instructions, as targets get newer.
 bool isOfEveryTarget(Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     type = vector.getElementType();
+  if (auto several = dyn_cast<LLVM::LLVMStructType>(type))
+    return llvm::all_of(several.getBody(), [](Type each) { return isOfEveryTarget(each); });
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.getWidth() == 1 || integer.getWidth() == 32 || integer.getWidth() == 64;
   return isa<Float32Type, Float64Type, LLVM::LLVMPointerType, LLVM::LLVMVoidType, LLVM::LLVMArrayType>(type);
@@ -28,7 +31,8 @@ bool isOfEveryTarget(Type type) {
 /// Of libdevice, all but what asks which target it is compiled for, and cares whether that is later than sm_82.
 bool isOfEveryTarget(LLVM::CallOp call) {
   const StringRef callee = call.getCallee().value_or("");
-  return callee.starts_with("__nv_") && !llvm::is_contained({"__nv_sinpif", "__nv_cospif", "__nv_tgammaf"}, callee);
+  static constexpr StringLiteral kAsking[] = {"__nv_sinpif", "__nv_cospif", "__nv_tgammaf"};
+  return callee == kHasClusters || (callee.starts_with("__nv_") && !llvm::is_contained(kAsking, callee));
 }
 
 bool isOfEveryTarget(Operation &op) {
@@ -38,13 +42,39 @@ bool isOfEveryTarget(Operation &op) {
     return call.getIntrin().starts_with("llvm.nvvm.mulhi.");
   if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getNontemporal())
     return false; // cache_hints.h
-  // Names of the two floors: what is plain arithmetic and control flow, and registers that always were.
+  // Assembly is printed as it stands. Names of the two floors: what is plain arithmetic and control flow, and registers
+  // that always were.
   const StringRef name = op.getName().getStringRef();
   if (name.starts_with("nvvm."))
-    return name.starts_with("nvvm.read.ptx.sreg.") || isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::ShflOp>(op);
+    return name.starts_with("nvvm.read.ptx.sreg.") ||
+           isa<NVVM::Barrier0Op, NVVM::BarrierOp, NVVM::MatchSyncOp, NVVM::ShflOp, NVVM::SyncWarpOp, NVVM::VoteSyncOp>(
+               op);
   return isa<ModuleOp, LLVM::LLVMFuncOp>(op) ||
-         (name.starts_with("llvm.") &&
-          !isa<LLVM::InlineAsmOp, LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp>(op));
+         (name.starts_with("llvm.") && !isa<LLVM::AtomicRMWOp, LLVM::AtomicCmpXchgOp, LLVM::FenceOp>(op));
+}
+
+/// What stands behind a question for clusters: where the answer is no, nothing is left of it.
+bool isOfClusters(Operation &op) {
+  return isa<NVVM::ClusterArriveOp, NVVM::ClusterWaitOp, NVVM::MapaOp>(op) ||
+         llvm::any_of(op.getOperandTypes(), [](Type type) {
+           auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+           return pointer && pointer.getAddressSpace() == unsigned(NVVM::NVVMMemorySpace::SharedCluster);
+         });
+}
+
+bool asksForClusters(Operation &op) {
+  auto call = dyn_cast<LLVM::CallOp>(op);
+  return (call && call.getCallee() == StringRef(kHasClusters)) ||
+         op.hasAttr(NVVM::NVVMDialect::getClusterDimAttrName());
+}
+
+/// Whether a register of 64 bits is taken apart, of which one half may not be wanted: PTX 7.1 has a word for that.
+bool takesHalves(Operation &op) {
+  if (isa<LLVM::CallOp>(op))
+    return llvm::any_of(op.getResultTypes(), [](Type type) { return type.isF64(); });
+  if (isa<LLVM::BitcastOp>(op))
+    return isa<VectorType>(op.getOperand(0).getType()) || isa<VectorType>(op.getResult(0).getType());
+  return isa<LLVM::LShrOp>(op) && op.getResult(0).getType().isInteger(64);
 }
 
 } // namespace
@@ -52,18 +82,33 @@ bool isOfEveryTarget(Operation &op) {
 abi::TargetArch oldestWithSameCode(ModuleOp module, abi::TargetArch arch) {
   if (arch.number < kFirst.number || arch.number >= kFirstUnknown)
     return arch;
-  bool isSame = true, hasMaximum = false;
+  if (isaNeededBy(module) != 0)
+    return arch;
+  const bool mayHaveClusters = arch.number >= abi::kFirstWithDependentLaunch; // the same targets
+  bool isSame = true, hasMaximum = false, hasHalves = false;
   module.walk([&](Operation *op) {
-    isSame &= isOfEveryTarget(*op) &&
+    if (!mayHaveClusters && isOfClusters(*op))
+      return;
+    isSame &= !(mayHaveClusters && asksForClusters(*op)) && isOfEveryTarget(*op) &&
               llvm::all_of(op->getResultTypes(), [](Type type) { return isOfEveryTarget(type); }) &&
               llvm::all_of(op->getOperandTypes(), [](Type type) { return isOfEveryTarget(type); });
     hasMaximum |= isa<LLVM::MaximumOp, LLVM::MinimumOp>(op);
+    hasHalves |= takesHalves(*op);
   });
   if (!isSame)
     return arch;
-  if (arch.number >= abi::kFirstWithDependentLaunch)
+  if (arch.number >= abi::kFirstWithDependentLaunch && !plainWaitsOf(module))
     return {abi::kFirstWithDependentLaunch};
+  if (hasHalves && arch.number >= kFirstWithHalves.number)
+    return kFirstWithHalves;
   return hasMaximum && arch.number >= kFirstWithMaximum.number ? kFirstWithMaximum : kFirst;
+}
+
+std::optional<PlainWaits> waitsToWrite(ModuleOp module, abi::TargetArch arch) {
+  if (arch.number < abi::kFirstWithDependentLaunch ||
+      oldestWithSameCode(module, arch).number >= abi::kFirstWithDependentLaunch)
+    return std::nullopt;
+  return plainWaitsOf(module);
 }
 
 std::string retargetPtx(StringRef ptx, abi::TargetArch arch) {

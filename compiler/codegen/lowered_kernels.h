@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The kernels of one module in the LLVM dialect, for one target after the other. Strategies say which targets get the
+// same from them (kernelVariantFor), and mean what they may use: of an exact product of f32 all get the same in the
+// end. So what was lowered for different variants is compared, and LLVM's work, which is nearly all, is done once.
+#pragma once
+
+#include "compiler/codegen/generate_ptx.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tenon::compiler::codegen {
+
+class LoweredKernels {
+public:
+  /// @param kernels only read; outlives this
+  LoweredKernels(mlir::ModuleOp kernels, PtxOptions options) : kernels_(kernels), options_(std::move(options)) {}
+
+  /// The module for `target`, owned by this. Errors go to the diagnostics.
+  mlir::FailureOr<mlir::ModuleOp> find(const abi::TargetArch &target);
+
+  /// Whether PTX for `older` becomes PTX for `target` by another head and the waits that `target` has
+  /// (ptx/same_code.h). `older` is no newer than it.
+  mlir::FailureOr<bool> haveSameCode(const abi::TargetArch &older, const abi::TargetArch &target);
+
+private:
+  struct Variant {
+    unsigned number;
+    mlir::ModuleOp module;
+  };
+
+  mlir::ModuleOp kernels_;
+  PtxOptions options_;
+  llvm::SmallVector<Variant, 4> variants_;
+  llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>, 4> modules_; // no two alike
+};
+
+} // namespace tenon::compiler::codegen
