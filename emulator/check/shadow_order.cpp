@@ -51,9 +51,10 @@ void ShadowChecker::arriveAtCluster(Warp &warp, uint32_t mask) {
 void ShadowChecker::completeCluster(const Cluster &cluster) {
   RaceDetector::complete(clusters_[&cluster]);
 }
+/// What a thread has come to know since it arrived, it still knows.
 void ShadowChecker::leaveCluster(Warp &warp, uint32_t mask) {
   for (uint32_t rest = mask; rest; rest &= rest - 1)
-    RaceDetector::leave(warp.block->shadow->clocks, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
+    RaceDetector::learn(warp.block->shadow->clocks, warp.index * kLanes + static_cast<uint32_t>(__builtin_ctz(rest)),
                         clusters_[warp.block->cluster]);
 }
 

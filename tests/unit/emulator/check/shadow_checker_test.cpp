@@ -273,6 +273,17 @@ TEST_F(Checked, MbarriersOrderWhoWaits) {
   expectClean(init + exchange(wait), {out.address, 0}, object);
 }
 
+TEST_F(Checked, WhatIsKnownSinceTheArrivalAtAClusterStaysKnown) {
+  // Between its arrival and its wait a block meets: behind the wait that is not forgotten.
+  const std::string text = header("sm_90") +
+                           ".shared .b32 box[64];\n.visible .entry k(.param .u64 a)\n"
+                           "{\n.reg .b32 %r<5>;\nmov.u32 %r0, %tid.x;\nshl.b32 %r1, %r0, 2;\nmov.u32 %r2, box;\n"
+                           "barrier.cluster.arrive.relaxed;\nadd.u32 %r3, %r2, %r1;\nst.shared.u32 [%r3], %r0;\n"
+                           "bar.sync 0;\nbarrier.cluster.wait;\nxor.b32 %r1, %r1, 252;\nadd.u32 %r3, %r2, %r1;\n"
+                           "ld.shared.u32 %r4, [%r3];\nret;\n}\n";
+  EXPECT_EQ(run(text, {0}, 1, 64), CUDA_SUCCESS) << lastReport();
+}
+
 TEST_F(Checked, AnMbarrierThatNobodyWaitsForOrdersNothing) {
   DeviceArray<int> out(64);
   std::string object = ".shared .align 8 .b64 object;\n" + std::string(kTile);
