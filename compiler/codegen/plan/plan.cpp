@@ -28,6 +28,15 @@ int64_t Plan::choice(StringRef name) const {
   return 0;
 }
 
+void Plan::choose(StringRef name, int64_t value) {
+  for (auto &[each, chosen] : choices)
+    if (each == name) {
+      chosen = value;
+      return;
+    }
+  choices.emplace_back(name, value);
+}
+
 SmallVector<Extent> extentsOf(ArrayRef<SpaceAxis> axes) {
   SmallVector<Extent> extents;
   for (const SpaceAxis &axis : axes)

@@ -52,6 +52,8 @@ struct Plan {
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// One of the choices.
   int64_t choice(llvm::StringRef name) const;
+  /// Makes it, perhaps instead of another of that name.
+  void choose(llvm::StringRef name, int64_t value);
 };
 
 llvm::SmallVector<Extent> extentsOf(llvm::ArrayRef<SpaceAxis> axes);

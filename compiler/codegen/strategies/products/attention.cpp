@@ -123,7 +123,7 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
   std::vector<Plan> plans;
   for (const KeySharing &sharing : few.sharings(shape, attention)) {
     Plan plan = alone;
-    plan.choices.back().second = sharing.cluster;
+    plan.choose("cluster", sharing.cluster);
     if (sharing.above != 0 || sharing.most)
       plan.guards = {Guard{extentsOf(shape.axes[attention.output.reduced.back()]), sharing.above, sharing.most,
                            /*orEmpty=*/sharing.above == 0}};
@@ -131,11 +131,11 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
     plans.push_back(plan);
     if (sharing.parts == 1)
       continue;
-    plans.back().choices.emplace_back(kKeyParts, sharing.parts);
+    plans.back().choose(kKeyParts, sharing.parts);
     plans.front().scratch = {
         {attention.output.sum.sum.type,
          {Extent{KeyParts::elements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
-    plan.choices.emplace_back(kAddsParts, sharing.parts);
+    plan.choose(kAddsParts, sharing.parts);
     plan.grid.back() = extent(int64_t(few.groups()) * few.rowsOfGroup());
     plans.push_back(plan);
   }

@@ -12,10 +12,7 @@ protected:
   /// The gradient by queries: @param body from %s, %dp, the elements %l and %r of the row and the loops %m and %n to %w
   void read(const std::string &body, const std::string &values = "%k", const std::string &depth = "64") {
     const std::string text = R"mlir(
-#bmk = affine_map<(b, m, n, d) -> (b, m, d)>
-#bnk = affine_map<(b, m, n, d) -> (b, n, d)>
-#bmn = affine_map<(b, m, n, d) -> (b, m, n)>
-#all = affine_map<(b, m, n) -> (b, m, n)>
+MAPS
 #row = affine_map<(b, m, n) -> (b, m)>
 func.func @k(%q: tensor<8x256xDEPTHxf16>, %k: tensor<8x320xDEPTHxf16>, %g: tensor<8x256x64xf16>, %v: tensor<8x320x64xf16>,
              %lse: tensor<8x256xf32>, %rows: tensor<8x256xf32>, %other: tensor<8x320x64xf16>) -> tensor<8x256xCOLUMNSxf32> {
@@ -26,21 +23,11 @@ func.func @k(%q: tensor<8x256xDEPTHxf16>, %k: tensor<8x320xDEPTHxf16>, %g: tenso
   %fq = linalg.fill ins(%zero : f32) outs(%eq : tensor<8x256xCOLUMNSxf32>) -> tensor<8x256xCOLUMNSxf32>
   %0 = linalg.generic {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%q, %k : tensor<8x256xDEPTHxf16>, tensor<8x320xDEPTHxf16>) outs(%fs : tensor<8x256x320xf32>) attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f16, %b: f16, %c: f32):
-      %x = arith.extf %a : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    MULTIPLY
   } -> tensor<8x256x320xf32>
   %1 = linalg.generic {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%g, %v : tensor<8x256x64xf16>, tensor<8x320x64xf16>) outs(%fs : tensor<8x256x320xf32>) attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f16, %b: f16, %c: f32):
-      %x = arith.extf %a : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    MULTIPLY
   } -> tensor<8x256x320xf32>
   %2 = linalg.generic {indexing_maps = [#all, #all, #row, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%0, %1, %lse, %rows : tensor<8x256x320xf32>, tensor<8x256x320xf32>, tensor<8x256xf32>, tensor<8x256xf32>)
@@ -58,13 +45,7 @@ func.func @k(%q: tensor<8x256xDEPTHxf16>, %k: tensor<8x320xDEPTHxf16>, %g: tenso
   %3 = linalg.generic {indexing_maps = [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%2, VALUES : tensor<8x256x320xf32>, tensor<8x320xCOLUMNSxf16>) outs(%fq : tensor<8x256xCOLUMNSxf32>) attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f32, %b: f16, %c: f32):
-      %a16 = arith.truncf %a : f32 to f16
-      %x = arith.extf %a16 : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    WEIGH
   } -> tensor<8x256xCOLUMNSxf32>
   return %3 : tensor<8x256xCOLUMNSxf32>
 }
@@ -154,13 +135,7 @@ protected:
       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
       ins(%2#1, %k : tensor<32x4xLENGTHx1024xf32>, tensor<32x1024x64xf16>) outs(%fq : tensor<32x4xLENGTHx64xf32>)
       attrs = {tenon.chain = 0 : i64, tenon.across} {
-    ^bb0(%a: f32, %b: f16, %c: f32):
-      %a16 = arith.truncf %a : f32 to f16
-      %x = arith.extf %a16 : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    WEIGH
   } -> tensor<32x4xLENGTHx64xf32>)mlir";
     readKernel(R"mlir(
 #bmk = affine_map<(b, g, m, n, d) -> (b, g, m, d)>
@@ -180,21 +155,11 @@ func.func @k(%q: tensor<32x4xLENGTHx64xf16>, %k: tensor<32x1024x64xf16>, %v: ten
   %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<32x1024x64xf32>) -> tensor<32x1024x64xf32>
   %0 = linalg.generic #scores ins(%q, %k : tensor<32x4xLENGTHx64xf16>, tensor<32x1024x64xf16>) outs(%fs : tensor<32x4xLENGTHx1024xf32>)
       attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f16, %b: f16, %c: f32):
-      %x = arith.extf %a : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    MULTIPLY
   } -> tensor<32x4xLENGTHx1024xf32>
   %1 = linalg.generic #scores ins(%g, %v : tensor<32x4xLENGTHx64xf16>, tensor<32x1024x64xf16>) outs(%fs : tensor<32x4xLENGTHx1024xf32>)
       attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f16, %b: f16, %c: f32):
-      %x = arith.extf %a : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    MULTIPLY
   } -> tensor<32x4xLENGTHx1024xf32>
   %2:2 = linalg.generic {indexing_maps = [#all, #all, #row, #all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
       ins(%0, %1, %lse : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHxf32>)
@@ -213,23 +178,11 @@ func.func @k(%q: tensor<32x4xLENGTHx64xf16>, %k: tensor<32x1024x64xf16>, %v: ten
   } -> (tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx1024xf32>)
   %3 = linalg.generic #made ins(%2#0, %g : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx64xf16>) outs(%fo : tensor<32x1024x64xf32>)
       attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f32, %b: f16, %c: f32):
-      %a16 = arith.truncf %a : f32 to f16
-      %x = arith.extf %a16 : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    WEIGH
   } -> tensor<32x1024x64xf32>
   %4 = linalg.generic #made ins(%2#1, %q : tensor<32x4xLENGTHx1024xf32>, tensor<32x4xLENGTHx64xf16>) outs(%fo : tensor<32x1024x64xf32>)
       attrs = {tenon.chain = 0 : i64} {
-    ^bb0(%a: f32, %b: f16, %c: f32):
-      %a16 = arith.truncf %a : f32 to f16
-      %x = arith.extf %a16 : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    WEIGH
   } -> tensor<32x1024x64xf32>
   THIRD
   return %3, %4 THIRD_VALUE : tensor<32x1024x64xf32>, tensor<32x1024x64xf32>THIRD_TYPE

@@ -15,10 +15,7 @@ protected:
   void read(const std::string &batch, const std::string &rows, const std::string &keys,
             const std::string &depth = "128") {
     const std::string text = R"mlir(
-#bmk = affine_map<(b, m, n, d) -> (b, m, d)>
-#bnk = affine_map<(b, m, n, d) -> (b, n, d)>
-#bmn = affine_map<(b, m, n, d) -> (b, m, n)>
-#all = affine_map<(b, m, n) -> (b, m, n)>
+MAPS
 func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v: tensor<BxNxDxf16> DIMS) -> tensor<BxMxDxf32> {
   %zero = arith.constant 0.0 : f32
   %n = arith.index_cast %count : i64 to index
@@ -28,24 +25,13 @@ func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v:
   %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<BxMxDxf32>) -> tensor<BxMxDxf32>
   %0 = linalg.generic {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%q, %k : tensor<BxMxDxf16>, tensor<BxNxDxf16>) outs(%fs : tensor<BxMxNxf32>) {
-    ^bb0(%a: f16, %b: f16, %c: f32):
-      %x = arith.extf %a : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    MULTIPLY
   } -> tensor<BxMxNxf32>
   %1 = linalg.softmax dimension(2) ins(%0 : tensor<BxMxNxf32>) outs(%es : tensor<BxMxNxf32>) -> tensor<BxMxNxf32>
   %2 = linalg.generic {indexing_maps = [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%1, %v : tensor<BxMxNxf32>, tensor<BxNxDxf16>) outs(%fo : tensor<BxMxDxf32>) {
-    ^bb0(%a: f32, %b: f16, %c: f32):
-      %h = arith.truncf %a : f32 to f16
-      %x = arith.extf %h : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    WEIGH
   } -> tensor<BxMxDxf32>
   return %2 : tensor<BxMxDxf32>
 }

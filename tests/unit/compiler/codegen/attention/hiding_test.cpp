@@ -20,12 +20,7 @@ func.func @k(%q: tensor<2xGx128x64xf16>, %key: tensor<2x96x64xf16>, %v: tensor<2
   %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<2xGx128x32xf32>) -> tensor<2xGx128x32xf32>
   %s = linalg.generic {indexing_maps = [affine_map<(b, g, m, n, d) -> (b, g, m, d)>, affine_map<(b, g, m, n, d) -> (b, n, d)>, affine_map<(b, g, m, n, d) -> (b, g, m, n)>],
       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q, %key : tensor<2xGx128x64xf16>, tensor<2x96x64xf16>) outs(%fs : tensor<2xGx128x96xf32>) {
-    ^bb0(%a: f16, %b: f16, %c: f32):
-      %x = arith.extf %a : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    MULTIPLY
   } -> tensor<2xGx128x96xf32>
   %l = linalg.generic {indexing_maps = [affine_map<(b, g, m, n) -> (b, g, m, n)>, affine_map<(b, g, m, n) -> (b)>, affine_map<(b, g, m, n) -> (b, g, m, n)>],
       iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s, %lengths : tensor<2xGx128x96xf32>, tensor<2xLENGTH>) outs(%es : tensor<2xGx128x96xf32>) {
@@ -45,13 +40,7 @@ func.func @k(%q: tensor<2xGx128x64xf16>, %key: tensor<2x96x64xf16>, %v: tensor<2
   %w = linalg.softmax dimension(3) ins(%l : tensor<2xGx128x96xf32>) outs(%e : tensor<2xGx128x96xf32>) -> tensor<2xGx128x96xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(b, g, m, e, n) -> (b, g, m, n)>, affine_map<(b, g, m, e, n) -> (b, n, e)>, affine_map<(b, g, m, e, n) -> (b, g, m, e)>],
       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%w, %v : tensor<2xGx128x96xf32>, tensor<2x96x32xf16>) outs(%fo : tensor<2xGx128x32xf32>) {
-    ^bb0(%a: f32, %b: f16, %c: f32):
-      %a16 = arith.truncf %a : f32 to f16
-      %x = arith.extf %a16 : f16 to f32
-      %y = arith.extf %b : f16 to f32
-      %p = arith.mulf %x, %y : f32
-      %t = arith.addf %c, %p : f32
-      linalg.yield %t : f32
+    WEIGH
   } -> tensor<2xGx128x32xf32>
   return %r : tensor<2xGx128x32xf32>
 }
