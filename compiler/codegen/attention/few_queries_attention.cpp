@@ -16,6 +16,7 @@ using Shape = FewQueriesShape;
 constexpr uint32_t kRows = Shape::kRows, kHalf = Shape::kHalf, kKeys = Shape::kKeys;
 constexpr uint32_t kVector = Shape::kVector, kColumnStep = Shape::kColumnStep;
 constexpr uint32_t kPadding = 4; // elements behind each row in shared memory
+constexpr uint32_t kQuad = PartialSum::kQuad;
 
 class FewQueriesAttention {
 public:
@@ -36,7 +37,7 @@ private:
   uint32_t sums() const { return shape_.columns / 4 * halves_; } // of a lane
   uint32_t rows() const { return kHalf * halves_; }              // with a place in shared memory
   uint32_t keyWords() const { return 2 * shape_.depthSteps() * 4; }
-  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, ArrayRef<Value> loaded, ValueRange carried);
+  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, ArrayRef<Value> words, ValueRange carried);
   Values steps(const KeyRange &range, bool isFast);
   Value place(Value warp, Value row, Value column);
   Value state(Value warp, Value row, bool isSum);
@@ -46,7 +47,7 @@ private:
   void computeAlone(const FewQueriesAttention &of);
   void sumKeys(const KeyRange &range);
   PartialSum ofWarps(Value row, Value column);
-  void forEachElement(Value first, Value last, llvm::function_ref<void(Value, Value)> body);
+  void forEachQuad(Value first, Value last, llvm::function_ref<void(Value, Value)> body);
   void compute();
 
   const AttentionKernel &kernel_;
@@ -68,7 +69,7 @@ private:
 
 /// Carried: what softmax does, then the sums, [column step][column of eight][half][2].
 FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
-                                                       ArrayRef<Value> loaded, ValueRange carried) {
+                                                       ArrayRef<Value> words, ValueRange carried) {
   Bodies::Scope scope(kernel_.bodies);
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, key);
   SmallVector<LogitRun> runs(2 * halves_); // row of the group: keys of either eight; then the eighth row behind it
@@ -81,7 +82,7 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
       const ArrayRef<Value> upper = queries.slice(4 * halves_ * step, 4);
       const Values lower =
           halves_ == 1 ? Values(4, nothing) : llvm::to_vector(queries.slice(4 * halves_ * step + 4, 4));
-      const ArrayRef<Value> keys = loaded.slice(4 * (tile * shape_.depthSteps() + step), 4);
+      const ArrayRef<Value> keys = words.slice(4 * (tile * shape_.depthSteps() + step), 4);
       for (uint32_t part = 0; part < 4; part += 2)
         scores = core_.multiply(ValueRange{upper[part], lower[part], upper[part + 1], lower[part + 1]},
                                 keys.slice(part, 2), scores);
@@ -103,7 +104,7 @@ FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, Ar
   const uint32_t ofColumn = 2 * halves_;
   Values result =
       softmax_.scaled(step, carried.drop_front(states()), [&](size_t i) { return uint32_t(i % ofColumn / 2); });
-  const ArrayRef<Value> values = loaded.drop_front(keyWords());
+  const ArrayRef<Value> values = words.drop_front(keyWords());
   for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
     for (uint32_t each = 0; each < kVector; ++each) {
       auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + each / 2]; };
@@ -142,12 +143,10 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
           Bodies::Scope scope(kernel_.bodies);
           Value next = k_.add(key, stride);
           // Behind the last there is nothing to read; what is read again is in a cache.
-          Values result;
-          const Values loaded =
-              reader_->load(k_.select(k_.less(next, lastWhole), next, key), isFast, /*mayEnd=*/false, [&] {
-                result = block(range, all, key, llvm::to_vector(each.drop_front(types.size())),
-                               each.take_front(types.size()));
-              });
+          const Values loaded = reader_->load(k_.select(k_.less(next, lastWhole), next, key), isFast, /*mayEnd=*/false);
+          Values result =
+              block(range, all, key, reader_->wordsOf(each.drop_front(types.size()), key, isFast, /*mayEnd=*/false),
+                    each.take_front(types.size()));
           llvm::append_range(result, loaded);
           return result;
         });
@@ -161,7 +160,8 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
       isLeft, types,
       [&] {
         Bodies::Scope here(kernel_.bodies);
-        return block(range, all, lastWhole, reader_->load(lastWhole, isFast, /*mayEnd=*/true), carried);
+        const Values loaded = reader_->load(lastWhole, isFast, /*mayEnd=*/true);
+        return block(range, all, lastWhole, reader_->wordsOf(loaded, lastWhole, isFast, /*mayEnd=*/true), carried);
       },
       [&] { return carried; });
 }
@@ -219,23 +219,23 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
   k_.barrier();
 }
 
+/// Of four columns.
 PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
   auto read = [&](Value from) { return k_.load(f32(), from, 4); };
   SmallVector<PartialSum> each;
   for (uint32_t warp = 0; warp < warps_; ++warp)
-    each.push_back({read(state(k_.number(warp), row, false)),
-                    read(state(k_.number(warp), row, true)),
-                    {read(place(k_.number(warp), row, column))}});
+    each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
+                    loadQuad(k_, place(k_.number(warp), row, column))});
   return combine(k_, each);
 }
 
-/// Of all rows, and of columns from `first` to `last`.
-void FewQueriesAttention::forEachElement(Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
-  Value wide = k_.sub(last, first);
+/// Of all rows, and of columns from `first` to `last`, four by four.
+void FewQueriesAttention::forEachQuad(Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
+  Value wide = k_.div(k_.sub(last, first), k_.number(kQuad));
   k_.loop(k_.thread(), k_.mul(k_.number(shape_.rowsOfGroup()), wide), k_.number(k_.threads), {},
           [&](Value number, ValueRange) {
             Bodies::Scope scope(kernel_.bodies);
-            body(k_.div(number, wide), k_.add(first, k_.rem(number, wide)));
+            body(k_.div(number, wide), k_.add(first, k_.mul(k_.rem(number, wide), k_.number(kQuad))));
             return Values();
           });
 }
@@ -247,21 +247,23 @@ void FewQueriesAttention::compute() {
   auto store = [&](Value row, Value column, const PartialSum &sum) {
     Value ofAll = k_.add(tile_.firstRow, row);
     k_.when(k_.less(ofAll, result.rows()), [&] {
-      storeResult(kernel_, output_, result, ofAll, column, sum, [&](Value x) { return range.orNothing(x); });
+      for (uint32_t i = 0; i < kQuad; ++i)
+        storeResult(kernel_, output_, result, ofAll, k_.add(column, k_.number(i)),
+                    {sum.largest, sum.weights, {sum.values[i]}}, [&](Value x) { return range.orNothing(x); });
     });
   };
   Value none = k_.number(0), all = k_.number(shape_.columns);
   if (blocks_ == 1)
-    return forEachElement(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
+    return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
 
   // The block's sums take the place of its first warp's, each by the thread that has read it; its states follow.
   Value blockStates = k_.at(states_, f32(), k_.number(2 * warps_ * rows()));
   auto ofBlock = [&](Value row, bool isSum) {
     return k_.at(blockStates, f32(), k_.add(k_.mul(row, k_.number(2)), k_.number(isSum ? 1 : 0)));
   };
-  forEachElement(none, all, [&](Value row, Value column) {
+  forEachQuad(none, all, [&](Value row, Value column) {
     const PartialSum sum = ofWarps(row, column);
-    k_.store(sum.values.front(), place(none, row, column), 4);
+    storeQuad(k_, sum.values, place(none, row, column));
     k_.when(k_.equal(column, none), [&] {
       k_.store(sum.largest, ofBlock(row, false), 4);
       k_.store(sum.weights, ofBlock(row, true), 4);
@@ -271,12 +273,12 @@ void FewQueriesAttention::compute() {
   k_.waitForCluster();
   const uint32_t ofRank = shape_.columns / blocks_;
   Value first = k_.mul(rank_, k_.number(ofRank));
-  forEachElement(first, k_.add(first, k_.number(ofRank)), [&](Value row, Value column) {
+  forEachQuad(first, k_.add(first, k_.number(ofRank)), [&](Value row, Value column) {
     SmallVector<PartialSum> each;
     for (uint32_t peer = 0; peer < blocks_; ++peer) {
       auto readPeer = [&](Value from) { return k_.load(f32(), k_.ofPeer(from, k_.number(peer)), 4); };
-      each.push_back(
-          {readPeer(ofBlock(row, false)), readPeer(ofBlock(row, true)), {readPeer(place(none, row, column))}});
+      each.push_back({readPeer(ofBlock(row, false)), readPeer(ofBlock(row, true)),
+                      loadQuad(k_, k_.ofPeer(place(none, row, column), k_.number(peer)))});
     }
     store(row, column, combine(k_, each));
   });
@@ -332,8 +334,8 @@ void FewQueriesAttention::runParts(const KeyParts &parts) {
   placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
   sumKeys(KeyRange(kernel_, scores_, tile_, kRows, kKeys));
   tile = k_.add(k_.mul(tile, groups), group);
-  forEachElement(k_.number(0), k_.number(shape_.columns),
-                 [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
+  forEachQuad(k_.number(0), k_.number(shape_.columns),
+              [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
 }
 
 } // namespace

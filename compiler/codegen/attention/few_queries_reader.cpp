@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/few_queries_reader.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -52,40 +54,61 @@ FewQueriesReader::Values FewQueriesReader::queries(bool isFast) {
   return all;
 }
 
-FewQueriesReader::Values FewQueriesReader::load(Value key, bool isFast, bool mayEnd,
-                                                llvm::function_ref<void()> meanwhile) {
-  struct Place {
-    const ProductKernel &kernel;
-    Value across, reduced;
-    bool mayEnd;
-  };
+SmallVector<FewQueriesReader::Place> FewQueriesReader::placesOf(Value key, bool mayEnd) {
   SmallVector<Place> places;
   for (uint32_t tile = 0; tile < 2; ++tile)
     for (uint32_t step = 0; step < shape_.depthSteps(); ++step)
-      places.push_back({scores_, k_.add(key, k_.add(group_, k_.number(int64_t(kHalf) * tile))),
+      places.push_back({&scores_, k_.add(key, k_.add(group_, k_.number(int64_t(kHalf) * tile))),
                         k_.add(k_.mul(lane_, k_.number(kVector)), k_.number(step * kDepthStep)), false});
   for (uint32_t inLane : {0, 1, 8, 9})
     for (uint32_t step = 0; step < shape_.columnSteps(); ++step)
-      places.push_back({output_, k_.add(k_.mul(group_, k_.number(kVector)), k_.number(step * kColumnStep)),
+      places.push_back({&output_, k_.add(k_.mul(group_, k_.number(kVector)), k_.number(step * kColumnStep)),
                         k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(inLane))), mayEnd});
+  return places;
+}
+
+/// What a body looks up by itself is on its way only when the body is computed: then that is done ahead.
+bool FewQueriesReader::isRaw(const ProductKernel &kernel, bool isFast) const {
+  auto looksUp = [](const KernelOp &op) {
+    return !linalg::GenericOp(op.op).getBody()->getOps<tensor::ExtractOp>().empty();
+  };
+  return isFast && RunInputs::fit(kernel.shape, kernel.product.right, kVector) &&
+         llvm::none_of(kernel.kernel.ops, looksUp);
+}
+
+FewQueriesReader::Values FewQueriesReader::load(Value key, bool isFast, bool mayEnd) {
   Values all;
-  if (!isFast) {
-    for (const Place &place : places)
-      llvm::append_range(
-          all, vector(place.kernel, place.kernel.product.right, place.across, place.reduced, isFast, place.mayEnd));
-    meanwhile();
-    return all;
+  for (const Place &place : placesOf(key, mayEnd)) {
+    const Operand &right = place.kernel->product.right;
+    if (!isRaw(*place.kernel, isFast)) {
+      llvm::append_range(all, vector(*place.kernel, right, place.across, place.reduced, isFast, place.mayEnd));
+      continue;
+    }
+    TileSpace space(*place.kernel, tile_.inBatch, tile_.firstRow, k_.number(0));
+    llvm::append_range(all, RunInputs(*place.kernel, right, kVector)
+                                .load(space.at(right, place.across, place.reduced, kVector, place.mayEnd)));
   }
-  TileSpace keys(scores_, tile_.inBatch, tile_.firstRow, k_.number(0)),
-      values(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
-  auto spaceOf = [&](const Place &place) -> TileSpace & { return &place.kernel == &scores_ ? keys : values; };
-  SmallVector<TileSpace::Begun> begun;
-  for (const Place &place : places)
-    begun.push_back(
-        spaceOf(place).begin(place.kernel.product.right, place.across, place.reduced, kVector, place.mayEnd));
-  meanwhile();
-  for (auto [place, each] : llvm::zip_equal(places, begun))
-    llvm::append_range(all, words(spaceOf(place).finish(each)));
+  return all;
+}
+
+FewQueriesReader::Values FewQueriesReader::wordsOf(ValueRange loaded, Value key, bool isFast, bool mayEnd) {
+  Values all;
+  for (const Place &place : placesOf(key, mayEnd)) {
+    const Operand &right = place.kernel->product.right;
+    const bool isRaw = this->isRaw(*place.kernel, isFast);
+    RunInputs inputs(*place.kernel, right, kVector);
+    const size_t count = isRaw ? inputs.count() : kVector / 2;
+    if (isRaw) {
+      Bodies::Scope scope(place.kernel->bodies);
+      TileSpace space(*place.kernel, tile_.inBatch, tile_.firstRow, k_.number(0));
+      inputs.stage(loaded.take_front(count));
+      llvm::append_range(all, words(space.finish(space.at(right, place.across, place.reduced, kVector, place.mayEnd))));
+      place.kernel->bodies.unstage();
+    } else {
+      llvm::append_range(all, loaded.take_front(count));
+    }
+    loaded = loaded.drop_front(count);
+  }
   return all;
 }
 

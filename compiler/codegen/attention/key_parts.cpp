@@ -121,7 +121,7 @@ Value KeyParts::lineAt(KernelBuilder &k, Value tile, Value part, Value row) cons
 
 void KeyParts::store(KernelBuilder &k, Value tile, Value part, Value row, Value column, const PartialSum &sum) const {
   Value line = lineAt(k, tile, part, row);
-  k.store(sum.values.front(), k.at(line, k.b.getF32Type(), column), 4);
+  storeQuad(k, sum.values, k.at(line, k.b.getF32Type(), column));
   k.when(k.equal(column, k.number(0)), [&] {
     k.store(sum.largest, k.at(line, k.b.getF32Type(), k.number(columns)), 4);
     k.store(sum.weights, k.at(line, k.b.getF32Type(), k.number(columns + 1)), 4);

@@ -22,7 +22,7 @@ struct KeyParts {
   /// Elements that tiles leave.
   static int64_t elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts);
   mlir::Value lineAt(KernelBuilder &k, mlir::Value tile, mlir::Value part, mlir::Value row) const;
-  /// One value of a part; with column 0 what else is known of the row.
+  /// Four values of a part; with column 0 what else is known of the row.
   void store(KernelBuilder &k, mlir::Value tile, mlir::Value part, mlir::Value row, mlir::Value column,
              const PartialSum &sum) const;
 };

@@ -11,6 +11,23 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
+static constexpr uint32_t kQuadBytes = 4 * PartialSum::kQuad;
+
+SmallVector<Value, 4> loadQuad(KernelBuilder &k, Value from) {
+  Value vector = k.load(VectorType::get(PartialSum::kQuad, k.b.getF32Type()), from, kQuadBytes);
+  SmallVector<Value, 4> values;
+  for (uint32_t i = 0; i < PartialSum::kQuad; ++i)
+    values.push_back(LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(i)));
+  return values;
+}
+
+void storeQuad(KernelBuilder &k, ValueRange values, Value to) {
+  Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(PartialSum::kQuad, k.b.getF32Type()));
+  for (uint32_t i = 0; i < PartialSum::kQuad; ++i)
+    vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, values[i], k.number(i));
+  k.store(vector, to, kQuadBytes);
+}
+
 PartialSum combine(KernelBuilder &k, ArrayRef<PartialSum> parts) {
   auto constant = [&](double value) -> Value {
     return arith::ConstantOp::create(k.b, k.loc, k.b.getF32FloatAttr(float(value)));

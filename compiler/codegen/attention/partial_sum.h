@@ -11,9 +11,14 @@
 namespace tenon::compiler::codegen {
 
 struct PartialSum {
+  static constexpr uint32_t kQuad = 4; // columns that a thread takes at once, from shared memory or to it
+
   mlir::Value largest, weights;
   llvm::SmallVector<mlir::Value, 4> values; // of columns
 };
+
+llvm::SmallVector<mlir::Value, 4> loadQuad(KernelBuilder &k, mlir::Value from);
+void storeQuad(KernelBuilder &k, mlir::ValueRange values, mlir::Value to);
 
 /// All that is known of a row. Where all keys are hidden, its weights are 0.
 PartialSum combine(KernelBuilder &k, llvm::ArrayRef<PartialSum> parts);

@@ -149,6 +149,17 @@ public:
     return arith::SubFOp::create(b_, k_.loc, values, floats(element, (isHalf ? 1024 : 128) + low.sign()));
   }
 
+  /// An integer of eight bits as f32.
+  Value widened(const Field &field) {
+    Value flipped = wordOf(field);
+    if (field.isSigned)
+      flipped = arith::XOrIOp::create(b_, k_.loc, flipped, word(0x80808080));
+    Value bits = permute(flipped, word(kTwoTo23), 0x7440 | field.byte % 4);
+    Value large = arith::BitcastOp::create(b_, k_.loc, b_.getF32Type(), bits);
+    Value least = arith::ConstantOp::create(b_, k_.loc, b_.getF32FloatAttr(8388608.0f + float(field.sign())));
+    return arith::SubFOp::create(b_, k_.loc, large, least);
+  }
+
   /// An operation on such a conversion and one factor of both lanes; null where it is none.
   Value computeScaled(Operation &op, Value conversion, Value factor) {
     Value scaled = conversion ? ScaledNumbers::scaledOf(conversion) : Value();
@@ -222,17 +233,10 @@ private:
   }
   /// Two integers of eight bits, which a bf16 holds, as the upper halves of f32.
   Value convertWords(Type element, const Field &low, const Field &high) {
-    auto number = [&](const Field &field) -> Value {
-      Value flipped = wordOf(field);
-      if (field.isSigned)
-        flipped = arith::XOrIOp::create(b_, k_.loc, flipped, word(0x80808080));
-      Value bits = permute(flipped, word(kTwoTo23), 0x7440 | field.byte % 4);
-      Value large = arith::BitcastOp::create(b_, k_.loc, b_.getF32Type(), bits);
-      Value least = arith::ConstantOp::create(b_, k_.loc, b_.getF32FloatAttr(8388608.0f + float(field.sign())));
-      Value value = arith::SubFOp::create(b_, k_.loc, large, least);
-      return arith::BitcastOp::create(b_, k_.loc, b_.getI32Type(), value);
+    auto bitsOf = [&](const Field &field) -> Value {
+      return arith::BitcastOp::create(b_, k_.loc, b_.getI32Type(), widened(field));
     };
-    return LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(2, element), permute(number(low), number(high), 0x7632));
+    return LLVM::BitcastOp::create(b_, k_.loc, VectorType::get(2, element), permute(bitsOf(low), bitsOf(high), 0x7632));
   }
 
   KernelBuilder &k_;
@@ -259,12 +263,29 @@ SmallVector<Value> convert(KernelBuilder &k, Operation &op, const Lanes &integer
   return lanes;
 }
 
+/// The same of f32, which hold one integer each.
+SmallVector<Value> widen(KernelBuilder &k, Operation &op, const Lanes &integers, unsigned width) {
+  SmallVector<Value> lanes;
+  for (unsigned lane = 0; lane < width; ++lane) {
+    const std::optional<Field> field = fieldOf(integers[lane], isa<arith::SIToFPOp>(op));
+    if (!field || field->bits != 8 || !isa<VectorType>(field->bytes.getType()))
+      return {};
+    lanes.push_back(Pairs(k).widened(*field));
+  }
+  return lanes;
+}
+
 } // namespace
 
 SmallVector<Value> computePairs(KernelBuilder &k, Operation &op, ArrayRef<Lanes> operands, unsigned width) {
-  if (op.getNumResults() != 1 || !isNarrowFloat(op.getResult(0).getType()))
+  if (op.getNumResults() != 1)
     return {};
-  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
+  const bool isConversion = isa<arith::SIToFPOp, arith::UIToFPOp>(op);
+  if (isConversion && op.getResult(0).getType().isF32())
+    return widen(k, op, operands.front(), width);
+  if (!isNarrowFloat(op.getResult(0).getType()))
+    return {};
+  if (isConversion)
     return convert(k, op, operands.front(), width);
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
     return {};

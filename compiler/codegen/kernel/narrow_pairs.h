@@ -6,8 +6,8 @@
 // Conversions of small integers are additions. The number 0x4B000000 is 2^23 as f32, whose last bit is worth 1: with
 // an integer u below 2^23 in its low bits it is 2^23 + u, and u what is left without 2^23. f16 has ten such bits behind
 // 2^10, bf16 seven behind 2^7. All of it is exact, as the conversion itself is, which takes an instruction of a quarter
-// of the rate, and for bf16 another one. Signed integers have their sign turned around, so that they are that much
-// higher, which goes with the 2^23.
+// of the rate, and for bf16 another one; a f32, of which a register holds one, is computed so as well. Signed integers
+// have their sign turned around, so that they are that much higher, which goes with the 2^23.
 //
 // Integers of four bits are halves of bytes that were read 16 at a time. A body shifts and masks each of them; here a
 // pair is taken out of its words with one permutation of bytes, and masked with the leading bits in one instruction:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Elements of f8E4M3FN and f8E5M2, which bodies read as bytes and widen by arith.extf (input/types/storage.h). From
-// sm_89 on an instruction makes two f16 of two bytes, exactly; before, it is arithmetic on their bits.
+// sm_89 on an instruction makes two f16 of two bytes, exactly: of both at once, where they lie side by side in a
+// vector. Before, it is arithmetic on their bits.
 #pragma once
 
 #include "abi/target_arch.h"

@@ -9,9 +9,10 @@ namespace {
 
 class WidenF8 : public KernelTest {
 protected:
-  static std::string text(const std::string &f8, const std::string &wide) {
+  static std::string text(const std::string &f8, const std::string &wide, int elements = 1) {
     return "func.func @k(%a: tensor<64xi8>) -> (tensor<64x" + wide +
-           ">) attributes {tenon.elements_per_thread = 1 : i64} {\n%e = tensor.empty() : tensor<64x" + wide +
+           ">) attributes {tenon.elements_per_thread = " + std::to_string(elements) +
+           " : i64} {\n%e = tensor.empty() : tensor<64x" + wide +
            ">\n%r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = "
            "[\"parallel\"]} ins(%a : tensor<64xi8>) outs(%e : tensor<64x" +
            wide + ">) {\n^bb0(%x: i8, %o: " + wide + "):\n%f = arith.bitcast %x : i8 to " + f8 +
@@ -36,6 +37,14 @@ TEST_F(WidenF8, TargetsWithInstructionsConvert) {
     EXPECT_NE(ptxOf(text("f8E5M2", wide), {90}).find("cvt.rn.f16x2.e5m2x2"), std::string::npos) << wide;
     EXPECT_EQ(ptxOf(text("f8E4M3FN", wide), {80}).find("e4m3"), std::string::npos) << wide;
   }
+}
+
+TEST_F(WidenF8, ElementsSideBySideAreConvertedTogether) {
+  const std::string ptx = ptxOf(text("f8E4M3FN", "f16", 8), {90});
+  size_t conversions = 0;
+  for (size_t at = ptx.find("cvt.rn.f16x2"); at != std::string::npos; at = ptx.find("cvt.rn.f16x2", at + 1))
+    ++conversions;
+  EXPECT_EQ(conversions, 4u + 1u) << ptx; // of a vector of eight, and of one that lies behind the last of these
 }
 
 TEST_F(WidenF8, OnlyTargetsWithInstructionsNeedALaterIsa) {
