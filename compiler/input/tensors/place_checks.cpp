@@ -90,8 +90,10 @@ public:
   void check(linalg_ext::TopkOp op) { checkBest(op); }
   void check(linalg_ext::TopkV2Op op) { checkBest(op); }
 
-  void check(linalg::PackOp op) { checkTiles(op, op.getSource(), op.getDest(), /*areFilled=*/false); }
-  void check(linalg::UnPackOp op) { checkTiles(op, op.getDest(), op.getSource(), /*areFilled=*/true); }
+  void check(linalg::PackOp op) {
+    checkTiles(op, op.getSource(), op.getDest(), /*mayBePartial=*/!!op.getPaddingValue());
+  }
+  void check(linalg::UnPackOp op) { checkTiles(op, op.getDest(), op.getSource(), /*mayBePartial=*/true); }
 
   void check(tensor::ExtractSliceOp op) {
     checkSlice(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides(), op.getSource());
@@ -131,8 +133,9 @@ private:
                      "dimension " + Twine(dimension) + " of an operand of " + name_ + " is not that of another");
   }
 
-  /// Of tensors as they are and in tiles: which tiles there are, and how large. Those that are read hold all elements.
-  template <typename Op> void checkTiles(Op op, Value plain, Value tiled, bool areFilled) {
+  /// Of tensors as they are and in tiles: which tiles there are, and how large. They hold all elements, and where
+  /// nothing else may stand in the last of them, no more.
+  template <typename Op> void checkTiles(Op op, Value plain, Value tiled, bool mayBePartial) {
     const SmallVector<OpFoldResult> sizes = sizesOf(plain), tiles = sizesOf(tiled), inner = op.getMixedTiles();
     for (auto [dimension, size] : llvm::enumerate(sizes)) {
       ArrayRef<int64_t> order = op.getOuterDimsPerm(), tiledDimensions = op.getInnerDimsPos();
@@ -148,9 +151,14 @@ private:
       const size_t within = sizes.size() + (number - tiledDimensions.begin());
       requireEqual(tiles[within], tile,
                    "dimension " + Twine(within) + " of the tiles of " + name_ + " is not the size of a tile");
-      if (areFilled)
-        requireBelow(difference(size, b_.getIndexAttr(1)), product(tiles[outer], tile),
+      const OpFoldResult held = product(tiles[outer], tile);
+      if (mayBePartial)
+        requireBelow(difference(size, b_.getIndexAttr(1)), held,
                      "the tiles of " + name_ + " hold less than dimension " + Twine(dimension));
+      else
+        requireEqual(size, held,
+                     "dimension " + Twine(dimension) + " does not fill the tiles of " + name_ +
+                         ", which has no padding_value");
     }
   }
 

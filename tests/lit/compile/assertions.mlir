@@ -21,6 +21,10 @@
 // RUN: not tenon-run %t.tenon --device=emulator --function=insert --input=4xf32="1 2 3 4" --input=2xf32=9 --input=1 --input=3 2>&1 | FileCheck %s --check-prefix=INSERT
 // RUN: not tenon-run %t.tenon --device=emulator --function=one --input=4xf32="1 2 3 4" --input=4 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: not tenon-run %t.tenon --device=emulator --function=unpack --input=2x4xf32=1 --input=9 2>&1 | FileCheck %s --check-prefix=UNPACK
+// RUN: tenon-run %t.tenon --device=emulator --function=pack --input=6xf32="1 2 3 4 5 6" | FileCheck %s --check-prefix=PACK
+// RUN: not tenon-run %t.tenon --device=emulator --function=pack --input=7xf32=1 2>&1 | FileCheck %s --check-prefix=PARTIAL
+// RUN: tenon-run %t.tenon --device=emulator --function=padded --input=4xf32="1 2 3 4" --input=2 | FileCheck %s --check-prefix=PADDED
+// RUN: not tenon-run %t.tenon --device=emulator --function=padded --input=4xf32="1 2 3 4" --input=1 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not tenon-run %t.tenon --device=emulator --function=gather --input=4xf32=1 --input=2xi32=0 --input=3xf32=0 2>&1 | FileCheck %s --check-prefix=GATHER
 // RUN: not tenon-run %t.tenon --device=emulator --function=best --input=2x4xf32=1 --input=3x2xf32=0 2>&1 | FileCheck %s --check-prefix=BEST
 // RUN: not tenon-run %t.tenon --device=emulator --function=branches --input=3xf32=1 --input=2xf32=1 2>&1 | FileCheck %s --check-prefix=BRANCHES
@@ -136,6 +140,27 @@ func.func @unpack(%x: tensor<?x4xf32>, %n: index) -> tensor<?xf32> {
   %e = tensor.empty(%n) : tensor<?xf32>
   %0 = linalg.unpack %x inner_dims_pos = [0] inner_tiles = [4] into %e : tensor<?x4xf32> -> tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+
+// PACK: 2x3xf32=[1 2 3][4 5 6]
+// PARTIAL: function 'pack': dimension 0 does not fill the tiles of linalg.pack, which has no padding_value
+func.func @pack(%x: tensor<?xf32>) -> tensor<?x3xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %tiles = arith.ceildivui %size, %c3 : index
+  %e = tensor.empty(%tiles) : tensor<?x3xf32>
+  %0 = linalg.pack %x inner_dims_pos = [0] inner_tiles = [3] into %e : tensor<?xf32> -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// PADDED: 2x3xf32=[1 2 3][4 0 0]
+// FEW: function 'padded': the tiles of linalg.pack hold less than dimension 0
+func.func @padded(%x: tensor<?xf32>, %tiles: index) -> tensor<?x3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%tiles) : tensor<?x3xf32>
+  %0 = linalg.pack %x padding_value(%zero : f32) inner_dims_pos = [0] inner_tiles = [3] into %e : tensor<?xf32> -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
 }
 
 // GATHER: function 'gather': dimension 0 of the output of iree_linalg_ext.gather is not that of the indices (argument 1: 2, argument 2: 3)
