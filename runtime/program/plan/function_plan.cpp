@@ -45,6 +45,7 @@ private:
   void copyConstants();
   Status planCommands();
   Status planCommand(const abi::fb::Command &source, PlannedCommand &command);
+  Status planGrid(const abi::fb::Dispatch &dispatch, PlannedCommand &command) const;
   Status planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command);
   Status placeTransients();
   Result<PlannedRange> range(const abi::fb::BufferRange &range) const;
@@ -177,12 +178,16 @@ Result<PlannedRange> Planner::range(const abi::fb::BufferRange &range) const {
   return PlannedRange{range.buffer(), static_cast<uint64_t>(offset), static_cast<uint64_t>(length)};
 }
 
-Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command) {
+Status Planner::planGrid(const abi::fb::Dispatch &dispatch, PlannedCommand &command) const {
   std::array<int64_t, 3> grid;
   for (uint32_t axis = 0; axis < 3; ++axis)
     grid[axis] = registers_[dispatch.grid()->Get(axis)];
   TENON_RETURN_IF_ERROR(checkGrid(grid));
   std::copy(grid.begin(), grid.end(), command.grid.begin());
+  return okStatus();
+}
+
+Status Planner::planDispatch(const abi::fb::Dispatch &dispatch, PlannedCommand &command) {
   command.grid = command.kernel->gridFor(command.grid);
   for (uint32_t i = 0; i < sizeOf(dispatch.bindings()); ++i) {
     Result<PlannedRange> bound = range(*dispatch.bindings()->Get(i));
@@ -233,20 +238,23 @@ Status Planner::planCommands() {
     PlannedCommand command;
     command.function = &function_;
     command.index = i;
-    if (const abi::fb::Dispatch *dispatch = source.body_as_Dispatch()) {
+    const abi::fb::Dispatch *dispatch = source.body_as_Dispatch();
+    if (dispatch) {
+      if (Status status = planGrid(*dispatch, command); !status.ok())
+        return std::move(status).withContext(plan_->describeCommand(command));
+      // An empty tensor is an empty grid, which the driver would refuse, and of the kernels for several sizes all but
+      // one have one: what does not run is not loaded either.
+      if (std::ranges::find(command.grid, 0u) != command.grid.end())
+        continue;
       TENON_ASSIGN_OR_RETURN(command.kernel,
                              sources_.executables[dispatch->executable()]->load(dispatch->export_ordinal()));
     }
     Status status = planCommand(source, command);
     if (!status.ok())
       return std::move(status).withContext(plan_->describeCommand(command));
-    // An empty tensor is an empty grid or range, which the driver would refuse.
-    const bool isDispatch = command.kind == PlannedCommand::Kind::Dispatch;
-    const bool isEmpty = isDispatch ? command.grid[0] == 0 || command.grid[1] == 0 || command.grid[2] == 0
-                                    : command.ranges.back().bytes == 0;
-    if (isEmpty)
+    if (!dispatch && command.ranges.back().bytes == 0)
       continue;
-    plan_->launches += isDispatch;
+    plan_->launches += dispatch != nullptr;
     plan_->commands.push_back(std::move(command));
   }
   return okStatus();

@@ -34,12 +34,15 @@ TEST_F(CallTest, CallsAgainWithOtherShapesAndKeepsResults) {
   EXPECT_EQ(fake.launches[2].grid[0], 2u);
 }
 
-TEST_F(CallTest, AnEmptyGridLaunchesNothing) {
+TEST_F(CallTest, AnEmptyGridLaunchesNothingAndLoadsNothing) {
   load({addAndScale()});
   auto results = program->call(0, std::vector<Value>{vector({}), vector({}), scalar(1)});
   ASSERT_OK(results.status());
   EXPECT_EQ(std::get<Tensor>((*results)[0]).shape, Shape{0});
   EXPECT_TRUE(fake.launches.empty());
+  EXPECT_TRUE(fake.loadedImages.empty());
+  ASSERT_OK(program->call(0, std::vector<Value>{vector({1}), vector({2}), scalar(1)}).status());
+  EXPECT_EQ(fake.loadedImages.size(), 1u);
 }
 
 TEST_F(CallTest, SeveralThreadsCallAtOnce) {
