@@ -154,7 +154,8 @@ def evaluate(shape, result, terms, total, size):
     return bounded.finish(result, total, (terms + 2) * elements.EPS["f32"] * size, 1.0)
 
 
-def image_gradient(shape, result, given, filters):
+def image_sums(shape, given, filters):
+    """The gradient, and the same of absolute values."""
     given, filters = plain(shape, given, filters)
     wide = [shape.batch, *(size + low + high for size, low, high in zip(shape.image, shape.before, shape.behind)), shape.channels]
     total, size = np.zeros(wide, given.dtype), np.zeros(wide, given.dtype)
@@ -165,7 +166,11 @@ def image_gradient(shape, result, given, filters):
     total, size = total[inner], size[inner]
     if shape.is_first:
         total, size = np.moveaxis(total, -1, 1), np.moveaxis(size, -1, 1)
-    return evaluate(shape, result, shape.results * int(np.prod(shape.filters)), total, size)
+    return total, size
+
+
+def image_gradient(shape, result, given, filters):
+    return evaluate(shape, result, shape.results * int(np.prod(shape.filters)), *image_sums(shape, given, filters))
 
 
 def filter_gradient(shape, result, image, given):

@@ -64,7 +64,7 @@ def wrong_specials(case, results):
     if not bad.any():
         return ""
     at = int(np.argmax(bad.ravel()))
-    return (f"{[float(a.ravel()[at]) for a in arrays]} gives {got.ravel()[at]}, wanted {wanted.ravel()[at]} "
+    return (f"{[float(a.ravel()[at]) for a in arrays if a.size == got.size]} gives {got.ravel()[at]}, wanted {wanted.ravel()[at]} "
             f"({int(bad.sum())} such elements)")
 
 

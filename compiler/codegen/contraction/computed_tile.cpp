@@ -29,8 +29,8 @@ bool ComputedTile::fits(const Product &product, const GroupShape &shape, const O
 }
 
 const Operand *ComputedTile::operandOf(const Product &product, const GroupShape &shape) {
-  if (product.routes || shape.sizeOf(product.reduced).value_or(0) == 0)
-    return nullptr; // rows of an expert; perhaps nothing to load
+  if (product.routes || !product.places.empty() || shape.sizeOf(product.reduced).value_or(0) == 0)
+    return nullptr; // rows of an expert; perhaps nothing to load, or less than others
   if (product.left.plain && fits(product, shape, product.right))
     return &product.right;
   return product.right.plain && fits(product, shape, product.left) ? &product.left : nullptr;

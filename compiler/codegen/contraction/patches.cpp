@@ -84,7 +84,8 @@ void searchWhole(ArrayRef<int64_t> sizes, int64_t depth, bool mayLeave, int64_t 
 } // namespace
 
 bool liesAcross(const Product &product) {
-  return product.reduced.size() > 1 && !product.left.isAlongReduced && !product.right.isAlongReduced;
+  return product.reduced.size() > 1 && product.places.empty() && !product.left.isAlongReduced &&
+         !product.right.isAlongReduced;
 }
 
 int64_t Patches::size() const {

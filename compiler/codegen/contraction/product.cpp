@@ -142,6 +142,18 @@ std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const 
     product.experts = form->right.routed->experts;
   }
   bringAdjacentLast(product.reduced, kernel, op, *form, shape);
+  for (dispatch::SummedPlaces places : form->places) {
+    const SmallVector<unsigned> of = axesOf(places.of), along = axesOf(places.along);
+    if (of.size() != 1 || along.size() != 1 || shape.axes[of[0]].axes.size() != 1 ||
+        shape.axes[along[0]].axes.size() != 1)
+      return std::nullopt;
+    places.of = of[0];
+    places.along = along[0];
+    product.places.push_back(places);
+  }
+  // Vectors and steps go along the last one.
+  if (product.placesAlong(product.reduced.back()))
+    return std::nullopt;
   product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
   product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);
   return product;
@@ -161,6 +173,11 @@ std::optional<Product> Product::of(const KernelFunction &kernel, const GroupShap
 void Product::exchangeSides() {
   std::swap(left, right);
   std::swap(rows, columns);
+}
+
+const dispatch::SummedPlaces *Product::placesAlong(unsigned axis) const {
+  const auto *found = llvm::find_if(places, [&](const dispatch::SummedPlaces &each) { return each.along == axis; });
+  return found == places.end() ? nullptr : found;
 }
 
 uint32_t Product::widthOf(const Operand &operand, const GroupShape &shape) const {

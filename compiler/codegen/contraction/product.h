@@ -54,6 +54,8 @@ struct Product {
   RowSum sum;
   Operand left, right;
   llvm::SmallVector<unsigned> batch, rows, columns, reduced; // axes of the space, outermost first
+  // Of elements of the batch that have only some of the terms: `of` and `along` are axes of the space here.
+  llvm::SmallVector<dispatch::SummedPlaces, 0> places;
   const KernelTensor *routes = nullptr; // the table of a routed product (dispatch/analysis/routes.h); null: it is none
   int64_t experts = 0;                  // then
 
@@ -82,6 +84,8 @@ struct Product {
   bool sumsNarrowly = false; // the kernel allows it of f8
   /// The same product with its sides, rows and columns exchanged.
   void exchangeSides();
+  /// What is summed along a reduced axis; null: all of it.
+  const dispatch::SummedPlaces *placesAlong(unsigned axis) const;
 };
 
 /// Whether tensor cores of the target multiply the product's factors by warps: f16 and int8 from sm_75 on, bf16 and

@@ -54,6 +54,7 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
   if (last.size && *last.size * (tensor.element.getIntOrFloatBitWidth() / 8) % 16 != 0)
     return std::nullopt;
   TileMap map;
+  size_t merged = 0; // dimensions of the tensor, with the one in front of them
   map.binding = tensor.binding;
   map.element = tensor.element;
   for (AffineExpr expr : tensor.map.getResults()) {
@@ -72,6 +73,19 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
       return std::nullopt;
     map.axes.push_back(TileMap::kNoAxis);
     map.dimensions.push_back(*sum);
+  }
+  // More dimensions than a map has: the outermost ones are one, and a box has one position of it.
+  while (map.dimensions.size() == tensor.shape.size() - merged && map.dimensions.size() > abi::kMaxTensorMapRank) {
+    const Extent &inner = tensor.shape[++merged];
+    if (inner.value)
+      return std::nullopt;
+    for (TileMap::Dimension::Term &term : map.dimensions[0].terms)
+      term.factor *= inner.size;
+    llvm::append_range(map.dimensions[0].terms, map.dimensions[1].terms);
+    map.dimensions[0].offset = map.dimensions[0].offset * inner.size + map.dimensions[1].offset;
+    map.dimensions.erase(map.dimensions.begin() + 1);
+    map.axes.erase(map.axes.begin());
+    map.axes.front() = TileMap::kNoAxis;
   }
   const bool fits = !map.axes.empty() && map.axes.back() == innermost && map.axes.size() <= abi::kMaxTensorMapRank;
   return fits ? std::optional(map) : std::nullopt;

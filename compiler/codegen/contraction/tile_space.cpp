@@ -18,7 +18,6 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
   const Product &product = kernel.product;
   rows_ = numbersOf(product.rows, kernel.rowPatches);
   columns_ = sizeOf(product.columns);
-  reduced_ = numbersOf(product.reduced, kernel.reducedPatches);
   auto tilesOf = [&](Value size, uint32_t side) { return k_.div(k_.add(size, k_.number(side - 1)), k_.number(side)); };
   const uint32_t rows = kernel.clusterRows(), columns = kernel.clusterColumns();
   const uint32_t high = kRowsOfTiles * kernel.rows / rows;
@@ -55,8 +54,7 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
     const uint32_t side = kernel.isSideBySide ? kernel.columns : kernel.rows;
     first = k_.add(first, k_.mul(k_.rem(k_.block(), k_.number(kernel.cluster)), k_.number(side)));
   }
-  origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
-  place(origin_, product.batch, k_.div(tile, perBatch));
+  placeInBatch(k_.div(tile, perBatch));
   if (routes_) // any row of the expert names its matrix
     placeRow(origin_, firstRow_);
 }
@@ -66,9 +64,74 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value inBatch, Value firstRow,
   const Product &product = kernel.product;
   rows_ = numbersOf(product.rows, kernel.rowPatches);
   columns_ = sizeOf(product.columns);
-  reduced_ = numbersOf(product.reduced, kernel.reducedPatches);
-  origin_.index.assign(kernel.shape.axes.size(), k_.number(0));
-  place(origin_, product.batch, inBatch);
+  placeInBatch(inBatch);
+}
+
+/// Elements of the batch that have most terms come first: blocks that have one more than others have one of few.
+void TileSpace::placeInBatch(Value number) {
+  origin_.index.assign(kernel_.shape.axes.size(), k_.number(0));
+  place(origin_, kernel_.product.batch, number);
+  for (const dispatch::SummedPlaces &places : kernel_.product.places)
+    if (Value &index = origin_.index[places.of]; places.runs.front().count < places.runs.back().count)
+      index = k_.sub(k_.number(int64_t(places.runs.size()) - 1), index);
+  reduced_ = numberOfReduced();
+}
+
+Value TileSpace::chosen(const dispatch::SummedPlaces &places,
+                        llvm::function_ref<int64_t(const dispatch::SummedPlaces::Run &)> of) {
+  Value value = k_.number(of(places.runs.back()));
+  for (size_t position = places.runs.size() - 1; position-- > 0;) {
+    const int64_t each = of(places.runs[position]);
+    if (llvm::all_of(ArrayRef(places.runs).drop_front(position), [&](const auto &run) { return of(run) == each; }))
+      continue;
+    value = k_.select(k_.equal(origin_.index[places.of], k_.number(int64_t(position))), k_.number(each), value);
+  }
+  return value;
+}
+
+Value TileSpace::countOf(const dispatch::SummedPlaces &places) {
+  return chosen(places, [](const auto &run) { return run.count; });
+}
+
+Value TileSpace::numberOfReduced() {
+  const Product &product = kernel_.product;
+  if (product.places.empty())
+    return numbersOf(product.reduced, kernel_.reducedPatches);
+  Value numbers = k_.number(1);
+  for (auto [number, axis] : llvm::enumerate(product.reduced)) {
+    const dispatch::SummedPlaces *places = product.placesAlong(axis);
+    Value count = places ? countOf(*places) : kernel_.space.size(axis);
+    if (kernel_.reducedPatches && kernel_.reducedPatches.sides[number] != 1)
+      count = numbersOf(axis, Patches{{kernel_.reducedPatches.sides[number]}});
+    numbers = k_.mul(numbers, count);
+  }
+  return numbers;
+}
+
+/// By how many places there are: quotient and remainder. There are only so many counts, and a division by a number that
+/// is known is short.
+std::pair<Value, Value> TileSpace::divide(const dispatch::SummedPlaces &places, Value number) {
+  SmallVector<int64_t> counts; // no tile of none has a number
+  for (const auto &run : places.runs)
+    if (run.count != 0 && !llvm::is_contained(counts, run.count))
+      counts.push_back(run.count);
+  Value count = countOf(places), quotient = k_.number(0), rest = k_.number(0);
+  for (auto [which, each] : llvm::enumerate(counts)) {
+    Value is = k_.equal(count, k_.number(each));
+    quotient = which == 0 ? k_.div(number, k_.number(each)) : k_.select(is, k_.div(number, k_.number(each)), quotient);
+    rest = which == 0 ? k_.rem(number, k_.number(each)) : k_.select(is, k_.rem(number, k_.number(each)), rest);
+  }
+  return {quotient, rest};
+}
+
+Value TileSpace::placeOf(const dispatch::SummedPlaces &places, Value number) {
+  return k_.add(chosen(places, [](const auto &run) { return run.first; }), k_.mul(number, k_.number(places.step)));
+}
+
+bool TileSpace::reducedIsWhole() const {
+  const Product &product = kernel_.product;
+  return product.places.empty() ? isWhole(product.reduced, kernel_.depth, kernel_.reducedPatches)
+                                : isWhole(product.reduced.back(), kernel_.depth, {});
 }
 
 std::optional<int64_t> TileSpace::knownSize(ArrayRef<unsigned> axes) const {
@@ -102,6 +165,12 @@ Value TileSpace::numbersOf(ArrayRef<unsigned> axes, const Patches &patches) {
 void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const Patches &patches) {
   if (!patches) {
     for (size_t i = axes.size(); i-- > 0;) {
+      if (const dispatch::SummedPlaces *places = kernel_.product.placesAlong(axes[i])) {
+        auto [quotient, rest] = i == 0 ? std::pair(number, number) : divide(*places, number);
+        point.index[axes[i]] = placeOf(*places, rest);
+        number = quotient;
+        continue;
+      }
       Value size = kernel_.space.size(axes[i]);
       point.index[axes[i]] = i == 0 ? number : k_.rem(number, size);
       if (i != 0)
@@ -113,6 +182,12 @@ void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const
   number = k_.div(number, k_.number(patches.size()));
   for (size_t i = axes.size(); i-- > 0;) {
     const int64_t side = patches.sides[i];
+    if (const dispatch::SummedPlaces *places = kernel_.product.placesAlong(axes[i])) { // patches of one
+      auto [quotient, rest] = i == 0 ? std::pair(number, number) : divide(*places, number);
+      point.index[axes[i]] = placeOf(*places, rest);
+      number = quotient;
+      continue;
+    }
     const auto along = int64_t(llvm::divideCeil(uint64_t(*kernel_.shape.axes[axes[i]].size), uint64_t(side)));
     Value patch = i == 0 ? number : k_.rem(number, k_.number(along));
     Value inside = i == 0 ? inPatch : k_.rem(inPatch, k_.number(side));

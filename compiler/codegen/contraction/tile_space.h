@@ -50,9 +50,10 @@ public:
   mlir::Value tiles() const { return tiles_; }
   mlir::Value rows() const { return rows_; }
   mlir::Value columns() const { return columns_; }
-  /// Numbers of them, those of steps that end early included.
+  /// Numbers of them, those of steps that end early included; of an element of the batch that has only some terms, of
+  /// these.
   mlir::Value reduced() const { return reduced_; }
-  bool reducedIsWhole() const { return isWhole(kernel_.product.reduced, kernel_.depth, kernel_.reducedPatches); }
+  bool reducedIsWhole() const;
   bool rowsAreWhole() const {
     return !routes_ && isWhole(kernel_.product.rows, kernel_.clusterRows(), kernel_.rowPatches);
   }
@@ -107,6 +108,14 @@ private:
   mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
   /// How many numbers positions on the axes have.
   mlir::Value numbersOf(llvm::ArrayRef<unsigned> axes, const Patches &patches);
+  /// Where places are chosen: how many this tile sums, and the one that has a number among them.
+  mlir::Value chosen(const dispatch::SummedPlaces &places,
+                     llvm::function_ref<int64_t(const dispatch::SummedPlaces::Run &)> of);
+  mlir::Value countOf(const dispatch::SummedPlaces &places);
+  mlir::Value numberOfReduced();
+  std::pair<mlir::Value, mlir::Value> divide(const dispatch::SummedPlaces &places, mlir::Value number);
+  mlir::Value placeOf(const dispatch::SummedPlaces &places, mlir::Value number);
+  void placeInBatch(mlir::Value number);
   void place(Point &point, llvm::ArrayRef<unsigned> axes, mlir::Value number, const Patches &patches = {});
   /// Null: each is there.
   mlir::Value exists(const Point &point, llvm::ArrayRef<unsigned> axes, const Patches &patches);

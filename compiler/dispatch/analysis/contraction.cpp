@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -101,6 +102,31 @@ static std::optional<Contraction> routedProductOf(Contraction found, const llvm:
   return found;
 }
 
+/// What is added where a term exists, and whether it does; no condition where all do.
+static std::pair<Value, Value> termOf(Value contributed) {
+  auto select = contributed.getDefiningOp<arith::SelectOp>();
+  const bool isTerm = select && (matchPattern(select.getFalseValue(), m_AnyZeroFloat()) ||
+                                 matchPattern(select.getFalseValue(), m_Zero()));
+  return isTerm ? std::pair(select.getTrueValue(), select.getCondition()) : std::pair(contributed, Value());
+}
+
+/// Loops that say which places are summed become loops of the batch.
+static bool bringToBatch(Contraction &product, ArrayRef<SummedPlaces> places) {
+  if (places.empty())
+    return true;
+  for (const SummedPlaces &each : places) {
+    const size_t known = product.rows.size() + product.columns.size();
+    llvm::erase(product.rows, each.of);
+    llvm::erase(product.columns, each.of);
+    if (product.rows.size() + product.columns.size() == known || !llvm::is_contained(product.reduced, each.along))
+      return false;
+    product.batch.push_back(each.of);
+  }
+  llvm::sort(product.batch);
+  product.places.assign(places.begin(), places.end());
+  return product.reduced.size() > places.size();
+}
+
 std::optional<Contraction> productOf(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1)
     return std::nullopt;
@@ -108,13 +134,18 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
   if (!accumulators || getElementTypeOrSelf(op->getResult(0)).isInteger(1))
     return std::nullopt;
   const Accumulator &accumulator = accumulators->front();
-  Operation *product = accumulator.contributed.getDefiningOp();
+  const auto [term, exists] = termOf(accumulator.contributed);
+  Operation *product = term.getDefiningOp();
   const bool multiplies = (accumulator.combiner == Combiner::AddF && isa_and_nonnull<arith::MulFOp>(product)) ||
                           (accumulator.combiner == Combiner::AddI && isa_and_nonnull<arith::MulIOp>(product));
   if (!multiplies || product->getBlock() != op.getBody())
     return std::nullopt;
   std::optional<ContractionSide> left = sideOf(product->getOperand(0), op), right = sideOf(product->getOperand(1), op);
   if (!left || !right)
+    return std::nullopt;
+  const std::optional<SmallVector<SummedPlaces>> places =
+      exists ? summedPlacesOf(exists, op) : SmallVector<SummedPlaces>();
+  if (!places)
     return std::nullopt;
 
   Contraction found{.op = op, .combiner = accumulator.combiner, .left = *left, .right = *right};
@@ -124,7 +155,7 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
       std::swap(found.left, found.right);
       std::swap(inLeft, inRight);
     }
-    return routedProductOf(found, inLeft, inRight);
+    return exists ? std::nullopt : routedProductOf(found, inLeft, inRight);
   }
   if (left->routed)
     return std::nullopt;
@@ -152,7 +183,7 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
     else
       (isLeft && isRight ? found.batch : isLeft ? found.rows : found.columns).push_back(loop);
   }
-  return found;
+  return bringToBatch(found, *places) ? std::optional(found) : std::nullopt;
 }
 
 /// A convolution of each channel for itself that makes several of it, or the gradient by the filters of one in groups
@@ -160,7 +191,7 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
 static bool isOfSmallGroups(const Contraction &product) {
   constexpr int64_t kMostFilters = 8; // of a channel
   linalg::GenericOp op = product.op;
-  if (product.batch.empty() || !readsWindows(op))
+  if (product.batch.empty() || !product.places.empty() || !readsWindows(op))
     return false;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto isPlain = [&](unsigned loop) { // in every operand that has it

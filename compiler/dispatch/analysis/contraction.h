@@ -12,6 +12,7 @@
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/analysis/summed_places.h"
 
 namespace tenon::compiler::dispatch {
 
@@ -30,10 +31,17 @@ struct Contraction {
   // which tensor cores multiply, is left.
   ContractionSide left, right;
   llvm::SmallVector<unsigned, 4> batch, rows, columns, reduced; // loops of `op`
+  // Where elements of the batch have only some of the terms: the parallel loops of these are such of the batch,
+  // whichever side has them.
+  llvm::SmallVector<SummedPlaces, 0> places;
 
   /// Whether each row says which of several right sides it is multiplied by (routes.h). Then rows are in the order in
   /// which the result has them, loops that no side is indexed by among them.
   bool isRouted() const { return right.routed.has_value(); }
+  /// Whether all results have all terms of a reduced loop: then its sum may be taken apart.
+  bool isSummedByAll(unsigned loop) const {
+    return llvm::none_of(places, [&](const SummedPlaces &each) { return each.along == loop; });
+  }
 };
 
 /// How many places some loops of an operation have, where all of them are known.

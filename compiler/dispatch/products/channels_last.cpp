@@ -109,7 +109,8 @@ void bringEachChannelLast(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op->getNumResults() != 1 || op.getNumDpsInputs() != 2 || !readsWindows(op))
     return;
   const std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
-  if (!product || product->batch.size() != 1 || llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
+  if (!product || product->batch.size() != 1 || !product->places.empty() ||
+      llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
     return;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   OpBuilder b(op);

@@ -11,6 +11,14 @@ std::optional<int64_t> Dilation::placeOf(int64_t phase, int64_t tap) const {
   return isPlace ? std::optional(distance / factor) : std::nullopt;
 }
 
+int64_t Dilation::pairs() const {
+  int64_t count = 0;
+  for (int64_t phase = 0; phase < step; ++phase)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      count += placeOf(phase, tap).has_value();
+  return count;
+}
+
 bool Dilation::findTaps() {
   std::optional<int64_t> least, most;
   for (int64_t phase = 0; phase < step; ++phase)

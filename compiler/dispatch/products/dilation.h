@@ -18,6 +18,9 @@ struct Dilation {
 
   /// The place of the window at which phase `phase` meets the element of tap `tap`.
   std::optional<int64_t> placeOf(int64_t phase, int64_t tap) const;
+  /// How many elements all phases meet together: some phases may meet less than others.
+  int64_t pairs() const;
+  bool hasAllPairs() const { return pairs() == step * taps; }
   /// False where no phase meets any.
   bool findTaps();
 };

@@ -2,6 +2,9 @@
 #include "compiler/dispatch/products/phases.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/analysis/summed_places.h"
 #include "compiler/dispatch/products/dilation.h"
 #include "compiler/dispatch/products/turned_result.h"
 
@@ -21,7 +24,9 @@ public:
       : convolution_(convolution), whole_(whole), op_(convolution.op), loc_(op_.getLoc()), b_(op_),
         sizes_(op_.getStaticLoopRanges()), filters_(op_.getMatchingIndexingMap(convolution.filters)),
         written_(op_.getMatchingIndexingMap(op_.getDpsInitOperand(0))), dilated_(whole.image),
-        dilations_(whole.dilations) {}
+        dilations_(whole.dilations),
+        areApart_(llvm::any_of(dilations_, [](const Dilation &each) { return each.taps > 1 && !each.hasAllPairs(); })) {
+  }
 
   linalg::GenericOp run();
 
@@ -38,8 +43,12 @@ private:
   Value both(OpBuilder &b, Value x, Value y) { return x ? arith::AndIOp::create(b, loc_, x, y).getResult() : y; }
   Value build(ArrayRef<int64_t> shape, Type type, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
   Value image();
+  SmallVector<unsigned> othersOfFilters();
+  bool areChannelsLast();
   Value filters();
   linalg::GenericOp divide();
+  void leaveOut(linalg::GenericOp divided, ArrayRef<AffineExpr> phases, ArrayRef<AffineExpr> taps);
+  Value withoutEmptyPhases(Value result, ArrayRef<unsigned> dimensions);
   linalg::GenericOp widen();
   void passOn(Value result, Value whole, RankedTensorType wide);
 
@@ -53,16 +62,22 @@ private:
   AffineMap written_;
   const DilatedImage &dilated_;
   const ArrayRef<Dilation> dilations_;
+  const bool areApart_; // phases are a batch, for they meet different elements; else columns
 };
+
+/// Products of a result.
+double productsOf(const Dilation &dilation, bool areApart) {
+  return areApart ? double(dilation.pairs()) / double(dilation.step) : double(dilation.taps);
+}
 
 /// Whether results are whole groups of phases, with the channels behind the last of them, and fewer products are made.
 bool Phases::mayDivide() const {
   double before = 1, after = 1;
   for (const Dilation &each : dilations_) {
-    if (each.results % each.step != 0)
+    if (each.results % each.step != 0 || each.step > kMostPairs / each.taps)
       return false;
     before *= double(each.places);
-    after *= double(each.taps);
+    after *= productsOf(each, areApart_);
   }
   const unsigned rank = written_.getNumResults();
   auto last = dyn_cast<AffineDimExpr>(written_.getResults().back());
@@ -80,7 +95,7 @@ bool Phases::mayDivideTurned() {
   double before = 1, after = 1;
   for (const Dilation &each : dilations_) {
     before *= double(each.places);
-    after *= double(each.taps);
+    after *= productsOf(each, areApart_);
   }
   if (!written_.isProjectedPermutation() || (before - after) * double(sizes_[convolution_.channels]) < kLeastSaved)
     return false;
@@ -163,36 +178,65 @@ Value Phases::image() {
   });
 }
 
-/// [taps, other sums, phases but the last, last phase and channel]
+/// Loops of the filters' dimensions but the window's and the result's channels: sums.
+SmallVector<unsigned> Phases::othersOfFilters() {
+  SmallVector<unsigned> others;
+  for (AffineExpr expr : filters_.getResults()) {
+    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
+    if (expr != written_.getResults().back() &&
+        llvm::none_of(dilations_, [&](const Dilation &each) { return each.window == loop; }))
+      others.push_back(loop);
+  }
+  return others;
+}
+
+/// Of a batch the result's channels are last, except where rows of them would not be aligned and those of the sum are.
+bool Phases::areChannelsLast() {
+  constexpr int64_t kVectorBytes = 16;
+  const SmallVector<unsigned> others = othersOfFilters();
+  auto isAligned = [&](unsigned loop) { return sizes_[loop] * elementBytes(element()) % kVectorBytes == 0; };
+  return isAligned(cast<AffineDimExpr>(written_.getResults().back()).getPosition()) || others.size() != 1 ||
+         !isAligned(others.front());
+}
+
+/// Of phases that are columns: [taps, other sums, phases but the last, last phase and channel]; of a batch: [phases,
+/// taps, other sums, channel], or the channel before these.
 Value Phases::filters() {
-  SmallVector<unsigned> others; // dimensions of the filters: sums that are no window, channels
+  const SmallVector<unsigned> others = othersOfFilters();
   SmallVector<int64_t> shape;
+  if (areApart_)
+    for (const Dilation &each : dilations_)
+      shape.push_back(each.step);
+  const size_t firstTap = shape.size();
   for (const Dilation &each : dilations_)
     shape.push_back(each.taps);
   const unsigned last = cast<AffineDimExpr>(written_.getResults().back()).getPosition();
-  for (AffineExpr expr : filters_.getResults()) {
-    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (loop != last && llvm::none_of(dilations_, [&](const Dilation &each) { return each.window == loop; })) {
-      others.push_back(loop);
-      shape.push_back(sizes_[loop]);
-    }
-  }
-  for (const Dilation &each : dilations_.drop_back())
-    shape.push_back(each.step);
-  shape.push_back(dilations_.back().step * sizes_[last]);
+  for (unsigned loop : others)
+    shape.push_back(sizes_[loop]);
+  if (!areApart_)
+    for (const Dilation &each : dilations_.drop_back())
+      shape.push_back(each.step);
+  shape.push_back((areApart_ ? 1 : dilations_.back().step) * sizes_[last]);
+  const bool isTurned = areApart_ && !areChannelsLast();
+  if (isTurned)
+    std::swap(shape.back(), shape[shape.size() - 2]);
   Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(element()));
-  return build(shape, element(), [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+  return build(shape, element(), [&](OpBuilder &b, ArrayRef<Value> written) -> Value {
+    SmallVector<Value> at(written);
+    if (isTurned)
+      std::swap(at.back(), at[at.size() - 2]);
     Value channels = number(b, sizes_[last]);
     const size_t count = dilations_.size();
     llvm::DenseMap<unsigned, Value> placeOf; // of a loop
-    placeOf[last] = arith::RemUIOp::create(b, loc_, at.back(), channels);
+    placeOf[last] = areApart_ ? at.back() : arith::RemUIOp::create(b, loc_, at.back(), channels).getResult();
     for (auto [number, loop] : llvm::enumerate(others))
-      placeOf[loop] = at[count + number];
+      placeOf[loop] = at[firstTap + count + number];
     Value exists;
     for (auto [which, each] : llvm::enumerate(dilations_)) {
-      Value tap = at[which];
-      Value phase = which + 1 == count ? arith::DivUIOp::create(b, loc_, at.back(), channels).getResult()
-                                       : at[count + others.size() + which];
+      Value tap = at[firstTap + which];
+      Value phase = areApart_            ? at[which]
+                    : which + 1 == count ? arith::DivUIOp::create(b, loc_, at.back(), channels).getResult()
+                                         : at[count + others.size() + which];
       // Few taps and few phases: each of their pairs is known.
       Value place = number(b, 0), isPlace = arith::ConstantOp::create(b, loc_, b.getBoolAttr(false));
       for (int64_t p = 0; p < each.step; ++p)
@@ -249,7 +293,57 @@ void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
   whole.replaceAllUsesWith(view(b, result, cast<RankedTensorType>(whole.getType()).getShape()));
 }
 
-/// The convolution with phases as columns.
+/// Phases of a batch sum what they meet, and nothing else.
+void Phases::leaveOut(linalg::GenericOp divided, ArrayRef<AffineExpr> phases, ArrayRef<AffineExpr> taps) {
+  const Accumulator accumulator = reductionBodyOf(divided)->front();
+  OpBuilder b(accumulator.operation);
+  auto index = [&](AffineExpr loop) {
+    return linalg::IndexOp::create(b, loc_, cast<AffineDimExpr>(loop).getPosition()).getResult();
+  };
+  Value exists;
+  for (auto [each, phase, tap] : llvm::zip_equal(dilations_, phases, taps))
+    if (each.taps > 1 && !each.hasAllPairs())
+      exists = both(b, exists,
+                    writeSummedPlaces(b, loc_, index(phase), index(tap), each.step, each.taps,
+                                      [&](int64_t p, int64_t t) { return each.placeOf(p, t).has_value(); }));
+  Value term = accumulator.contributed;
+  Value none = arith::ConstantOp::create(b, loc_, b.getZeroAttr(term.getType()));
+  Value chosen = arith::SelectOp::create(b, loc_, exists, term, none);
+  accumulator.operation->replaceUsesOfWith(term, chosen);
+}
+
+/// Where phases meet one element or none, those that meet none are what the sum starts from.
+/// @param dimensions of the result, where phases are
+Value Phases::withoutEmptyPhases(Value result, ArrayRef<unsigned> dimensions) {
+  if (llvm::all_of(dilations_, [](const Dilation &each) { return each.taps > 1 || each.hasAllPairs(); }))
+    return result;
+  auto type = cast<RankedTensorType>(result.getType());
+  const auto rank = unsigned(type.getRank());
+  Value start = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>().getInputs()[0];
+  Value empty = tensor::EmptyOp::create(b_, loc_, type.getShape(), type.getElementType());
+  const AffineMap identity = b_.getMultiDimIdentityMap(rank);
+  return linalg::GenericOp::create(
+             b_, loc_, type, result, empty, ArrayRef<AffineMap>{identity, identity},
+             SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+             [&](OpBuilder &b, Location, ValueRange elements) {
+               Value exists;
+               for (auto [each, dimension] : llvm::zip_equal(dilations_, dimensions)) {
+                 if (each.taps > 1 || each.hasAllPairs())
+                   continue;
+                 Value phase = linalg::IndexOp::create(b, loc_, dimension);
+                 if (!areApart_ && dimension + 1 == rank)
+                   phase = arith::DivUIOp::create(b, loc_, phase, number(b, type.getShape().back() / each.step));
+                 exists = both(b, exists,
+                               writeSummedPlaces(b, loc_, phase, {}, each.step, 1,
+                                                 [&](int64_t p, int64_t t) { return each.placeOf(p, t).has_value(); }));
+               }
+               linalg::YieldOp::create(b, loc_,
+                                       arith::SelectOp::create(b, loc_, exists, elements[0], start).getResult());
+             })
+      .getResult(0);
+}
+
+/// The convolution without zeros between the elements of its image.
 linalg::GenericOp Phases::divide() {
   SmallVector<AffineExpr> loops(sizes_.size()); // of the convolution, by the new ones; windows stand nowhere
   SmallVector<utils::IteratorType> types;
@@ -258,7 +352,8 @@ linalg::GenericOp Phases::divide() {
     return b_.getAffineDimExpr(types.size() - 1);
   };
   const unsigned last = cast<AffineDimExpr>(written_.getResults().back()).getPosition();
-  SmallVector<AffineExpr> taps, phases, ofImage, ofFilters, ofResult;
+  SmallVector<AffineExpr> taps, phases(dilations_.size()), ofImage, ofFilters, ofResult;
+  SmallVector<unsigned> phaseAt(dilations_.size()); // dimensions of the result
   SmallVector<int64_t> wide;
   for (AffineExpr expr : written_.getResults()) {
     const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
@@ -266,14 +361,18 @@ linalg::GenericOp Phases::divide() {
     loops[loop] = addLoop(utils::IteratorType::parallel);
     ofResult.push_back(loops[loop]);
     if (loop == last) {
-      wide.push_back(dilations_.back().step * sizes_[last]);
+      if (!areApart_)
+        phaseAt.back() = wide.size();
+      wide.push_back((areApart_ ? 1 : dilations_.back().step) * sizes_[last]);
       continue;
     }
     wide.push_back(dilation ? sizes_[loop] / dilation->step : sizes_[loop]);
-    if (!dilation || dilation == &dilations_.back())
+    if (!dilation || (!areApart_ && dilation == &dilations_.back()))
       continue;
-    phases.push_back(addLoop(utils::IteratorType::parallel));
-    ofResult.push_back(phases.back());
+    const auto number = size_t(dilation - dilations_.begin());
+    phases[number] = addLoop(utils::IteratorType::parallel);
+    ofResult.push_back(phases[number]);
+    phaseAt[number] = wide.size();
     wide.push_back(dilation->step);
   }
   for (size_t i = 0; i < dilations_.size(); ++i)
@@ -289,14 +388,16 @@ linalg::GenericOp Phases::divide() {
       ofImage.push_back(loops[dilation->result] + taps[dilation - dilations_.begin()]);
     else
       ofImage.push_back(before.getResult(dimension).replaceDims(loops));
+  if (areApart_)
+    llvm::append_range(ofFilters, phases);
   llvm::append_range(ofFilters, taps);
-  for (AffineExpr expr : filters_.getResults()) {
-    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (loop != last && loops[loop])
-      ofFilters.push_back(loops[loop]);
-  }
-  llvm::append_range(ofFilters, phases);
+  for (unsigned loop : othersOfFilters())
+    ofFilters.push_back(loops[loop]);
+  if (!areApart_)
+    llvm::append_range(ofFilters, ArrayRef(phases).drop_back());
   ofFilters.push_back(loops[last]);
+  if (areApart_ && !areChannelsLast())
+    std::swap(ofFilters.back(), ofFilters[ofFilters.size() - 2]);
 
   SmallVector<Value> inputs = {image(), filters()};
   auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
@@ -313,7 +414,9 @@ linalg::GenericOp Phases::divide() {
   auto divided = linalg::GenericOp::create(b_, loc_, type, inputs, start, maps, types);
   IRMapping values;
   op_.getRegion().cloneInto(&divided.getRegion(), values);
-  passOn(divided.getResult(0), op_.getResult(0), type);
+  if (areApart_)
+    leaveOut(divided, phases, taps);
+  passOn(withoutEmptyPhases(divided.getResult(0), phaseAt), op_.getResult(0), type);
   return divided;
 }
 

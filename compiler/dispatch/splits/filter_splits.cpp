@@ -188,7 +188,8 @@ bool mayBeParts(linalg::GenericOp op, const Contraction &product, unsigned loop,
   auto isLast = [&](AffineMap map) {
     return map.getNumResults() != 0 && map.getResults().back().isFunctionOfDim(loop);
   };
-  return length % parts == 0 && isPlain && (isLine || llvm::none_of(readsOf(op, product), isLast));
+  return product.isSummedByAll(loop) && length % parts == 0 && isPlain &&
+         (isLine || llvm::none_of(readsOf(op, product), isLast));
 }
 
 bool splitFilterGradient(linalg::GenericOp op) {

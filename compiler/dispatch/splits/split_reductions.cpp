@@ -130,8 +130,8 @@ std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &prod
   for (unsigned loop : product.reduced)
     reduced *= sizes[loop];
   for (unsigned loop : product.reduced)
-    if (sizes[loop] > 1 && sizes[loop] <= kMostWindowRows && reduced / sizes[loop] >= kLeastOfWindowRow &&
-        tiles * sizes[loop] <= kMultiprocessors)
+    if (product.isSummedByAll(loop) && sizes[loop] > 1 && sizes[loop] <= kMostWindowRows &&
+        reduced / sizes[loop] >= kLeastOfWindowRow && tiles * sizes[loop] <= kMultiprocessors)
       return Split{loop, sizes[loop], sizes[loop], /*isAcross=*/true};
   return std::nullopt;
 }
@@ -161,7 +161,7 @@ std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction
   for (unsigned loop : product.reduced)
     for (int64_t parts = 2; parts <= std::min(sizes[loop], kMostParts); ++parts)
       if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
-          (parts == sizes[loop] || mayBeParts(op, product, loop, parts)))
+          product.isSummedByAll(loop) && (parts == sizes[loop] || mayBeParts(op, product, loop, parts)))
         best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
   return best;
 }

@@ -33,10 +33,14 @@ func.func @by_filters(%x: tensor<32x56x56x64xbf16>, %d: tensor<32x56x56x64xbf16>
   return %r : tensor<64x3x3x64xf32>
 }
 
-// By the image, steps of two: phases of the result are columns of one convolution of the gradient as it is, and what is
-// computed from the result is computed in its kernel. Filters that are turned around are read backwards.
-// CHECK: func.func @by_image_dispatch_0({{.*}}tensor<128x3x3x64xbf16>) -> tensor<2x2x128x2x128xbf16>
-// CHECK: func.func @by_image_dispatch_1({{.*}}) -> tensor<8x28x2x28x128xbf16>
+// By the image, steps of two: phases of the result are a batch of convolutions of the gradient as it is, each of which
+// sums the elements that it meets, and what is computed from the result is computed in its kernel. Filters that are
+// turned around are read backwards.
+// CHECK: func.func @by_image_dispatch_0({{.*}}tensor<128x3x3x64xbf16>) -> tensor<2x2x2x2x128x64xbf16>
+// CHECK: func.func @by_image_dispatch_1({{.*}}) -> tensor<8x28x2x28x2x64xbf16> {{.*}}name = "contraction"
+// CHECK: %[[TERM:.*]] = arith.mulf
+// CHECK: %[[ADDED:.*]] = arith.select %{{.*}}, %[[TERM]], %{{.*}} : f32
+// CHECK-NEXT: arith.addf %{{.*}}, %[[ADDED]] : f32
 // CHECK-NOT: @by_image_dispatch_2
 func.func @by_image(%d: tensor<8x28x28x128xbf16>, %f: tensor<128x3x3x64xbf16>) -> tensor<8x56x56x64xbf16> {
   %zero = arith.constant 0.0 : bf16

@@ -12,7 +12,28 @@ Value WarpgroupProduct::items() {
   return isShared() ? shared_->items() : first_.tiles();
 }
 
+/// Every other round goes backwards: who has the longest tile of one round has the shortest of the next.
+Value WarpgroupProduct::forEachUnevenTile(llvm::function_ref<void(Tile &, const Part &)> body) {
+  Value inRound = k_.div(k_.blocks(), k_.number(kernel_.cluster)), one = k_.number(1);
+  Value rounds = k_.div(k_.add(items(), k_.sub(inRound, one)), inRound);
+  return k_
+      .loop(k_.number(0), rounds, one, k_.number(0),
+            [&](Value round, ValueRange carried) {
+              Bodies::Scope scope(kernel_.bodies);
+              Value isForward = k_.equal(k_.rem(round, k_.number(2)), k_.number(0));
+              Value inThis = k_.select(isForward, number_, k_.sub(k_.sub(inRound, one), number_));
+              Value number = k_.add(k_.mul(round, inRound), inThis), exists = k_.less(number, items());
+              Tile tile(kernel_, core_, number);
+              Value count = stepsOf(tile.space);
+              k_.when(exists, [&] { body(tile, {carried[0], k_.number(0), count, {}}); });
+              return Values{k_.select(exists, k_.add(carried[0], count), carried[0])};
+            })
+      .front();
+}
+
 Value WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, const Part &)> body) {
+  if (!kernel_.product.places.empty())
+    return forEachUnevenTile(body);
   Value clusters = k_.number(kernel_.cluster);
   return k_
       .loop(number_, items(), k_.div(k_.blocks(), clusters), k_.number(0),
@@ -42,7 +63,7 @@ void WarpgroupProduct::run() {
   k_.wantResident(1);
   arena_ = k_.dynamicShared();
   ring_.emplace(k_, inArena(k_.number(ringAt(kernel_.rows, kernel_.columns))), stages_);
-  count_ = k_.div(k_.add(first_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  count_ = stepsOf(first_);
   if (isShared())
     shared_.emplace(k_, first_.tiles(), count_, kernel_.inRound, kernel_.parts);
   // The same for all threads of a warp, and the compiler shall know it.

@@ -137,9 +137,14 @@ private:
   mlir::Value inArena(mlir::Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
   /// body(tile, part): for each tile of this block. @return how many steps all of them have
   mlir::Value forEachTile(llvm::function_ref<void(Tile &, const Part &)> body);
+  /// Of tiles that have unlike numbers of steps.
+  mlir::Value forEachUnevenTile(llvm::function_ref<void(Tile &, const Part &)> body);
   /// body(number in the ring, number in the tile)
   void forEachStep(const Part &part, llvm::function_ref<void(mlir::Value, mlir::Value)> body);
   bool isShared() const { return kernel_.parts > 1; }
+  mlir::Value stepsOf(const TileSpace &space) {
+    return k_.div(k_.add(space.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+  }
   /// Numbers below which a block's tiles, or parts of them, have theirs.
   mlir::Value items();
 
@@ -180,7 +185,7 @@ private:
   mlir::Value arena_;
   mlir::Value group_;                 // number of the warpgroup
   mlir::Value thread_;                // in it
-  mlir::Value count_;                 // steps of a tile
+  mlir::Value count_;                 // steps of a tile, where all have as many
   std::optional<SharedTiles> shared_; // where tiles are
   mlir::Value number_;                // of the block's first tile, or item
   mlir::Value rank_;                  // of the block in its cluster

@@ -57,7 +57,26 @@ double stepsOf(const GroupShape &shape, const Product &product) {
     reduced *= double(sizes.back());
   }
   const Patches patches = patchesOfReduced(shape, product, depth);
-  return (patches ? double(patches.count(sizes)) : reduced) / double(depth);
+  double steps = (patches ? double(patches.count(sizes)) : reduced) / double(depth);
+  for (const dispatch::SummedPlaces &places : product.places) {
+    double summed = 0;
+    for (const auto &run : places.runs)
+      summed += double(run.count);
+    steps *= summed / double(int64_t(places.runs.size()) * *shape.axes[places.along].size);
+  }
+  return steps;
+}
+
+/// Steps of the longest tile for each one that a tile has on average.
+static double longestStepsOf(const Product &product) {
+  double longest = 1;
+  for (const dispatch::SummedPlaces &places : product.places) {
+    int64_t summed = 0, most = 0;
+    for (const auto &run : places.runs)
+      summed += run.count, most = std::max(most, run.count);
+    longest *= double(most) * double(places.runs.size()) / double(std::max<int64_t>(summed, 1));
+  }
+  return longest;
 }
 
 std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
@@ -86,8 +105,11 @@ std::optional<double> microsecondsOf(const GroupShape &shape, const Product &pro
     ofStep = std::max(ofStep + double(tile.columns) * kMicrosecondsBesideComputed,
                       double(tile.columns) * kMicrosecondsOfComputed);
   const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  return double(llvm::divideCeil(uint64_t(*tiles), multiprocessors)) *
-         (stepsOf(shape, product) * ofStep + kMicrosecondsOfTile);
+  const double ofTile = stepsOf(shape, product) * ofStep;
+  if (!product.places.empty()) // blocks with long tiles have fewer of them
+    return std::max(ofTile * longestStepsOf(product) + kMicrosecondsOfTile,
+                    double(*tiles) / double(multiprocessors) * (ofTile + kMicrosecondsOfTile));
+  return double(llvm::divideCeil(uint64_t(*tiles), multiprocessors)) * (ofTile + kMicrosecondsOfTile);
 }
 
 ArrayRef<WarpgroupTile> warpgroupTiles() {

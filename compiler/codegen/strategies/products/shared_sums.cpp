@@ -37,7 +37,7 @@ bool mayShareSums(const GroupShape &shape, const Product &product, const Warpgro
   const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
   const uint32_t depth = warpgroupDepth(product.left.value.getType());
   return tiles && *tiles % blocksOfRound() != 0 && *tiles % blocksOfRound() * parts <= blocksOfRound() &&
-         !product.routes && tile.rows == kLargeTile && tile.columns >= kLargeTile &&
+         !product.routes && product.places.empty() && tile.rows == kLargeTile && tile.columns >= kLargeTile &&
          isWarpgroupTile(tile.rows, tile.columns, product.right) && shape.sizeOf(product.reduced).value_or(0) != 0 &&
          !ComputedTile::operandOf(product, shape) && !patchesOfRows(shape, product, tile.rows) &&
          !patchesOfReduced(shape, product, depth) &&

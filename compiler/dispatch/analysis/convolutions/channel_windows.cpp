@@ -43,7 +43,7 @@ std::optional<ChannelWindows> ChannelWindows::of(const Contraction &product) {
   linalg::GenericOp op = product.op;
   const std::optional<FilterSides> sides = FilterSides::of(product);
   Type element = factorTypeOf(product.left.value);
-  if (!sides || (!element.isF16() && !element.isBF16()) || product.batch.size() != 1)
+  if (!sides || (!element.isF16() && !element.isBF16()) || product.batch.size() != 1 || !product.places.empty())
     return std::nullopt;
   const AffineMap map = sides->image.map;
   const unsigned rank = map.getNumResults();

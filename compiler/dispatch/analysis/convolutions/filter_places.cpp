@@ -48,8 +48,9 @@ std::optional<FilterRead> FilterRead::of(const ContractionSide &side, linalg::Ge
 std::optional<FilterSides> FilterSides::of(const Contraction &product) {
   linalg::GenericOp op = product.op;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (product.combiner != Combiner::AddF || product.batch.empty() || llvm::is_contained(sizes, ShapedType::kDynamic) ||
-      llvm::is_contained(sizes, 0) || factorTypeOf(product.left.value) != factorTypeOf(product.right.value))
+  if (product.combiner != Combiner::AddF || product.batch.empty() || !product.places.empty() ||
+      llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0) ||
+      factorTypeOf(product.left.value) != factorTypeOf(product.right.value))
     return std::nullopt;
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())

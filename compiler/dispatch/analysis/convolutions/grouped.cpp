@@ -63,7 +63,7 @@ std::optional<GroupedWindows::Place> placeOf(linalg::GenericOp op, AffineExpr ex
 
 std::optional<GroupedWindows> GroupedWindows::of(const Contraction &product) {
   linalg::GenericOp op = product.op;
-  if (product.batch.size() != 1 || product.combiner != Combiner::AddF)
+  if (product.batch.size() != 1 || !product.places.empty() || product.combiner != Combiner::AddF)
     return std::nullopt;
   GroupedWindows found;
   found.group = product.batch.front();

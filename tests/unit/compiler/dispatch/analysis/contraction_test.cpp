@@ -81,6 +81,22 @@ TEST_F(ContractionOf, NeedsAProduct) {
   EXPECT_FALSE(contraction("d0, d1, d3", "d0, d3, d2", "d0, d1, d2", "3", "%p = arith.maximumf %x, %y : f32"));
 }
 
+TEST_F(ContractionOf, ALoopThatChoosesTermsIsOneOfTheBatch) {
+  auto terms = [&](const std::string &condition) {
+    return contraction("d0 + d2, d3", "d1, d2, d3", "d0, d1", "23",
+                       "%i = linalg.index 1 : index\n%t = linalg.index 2 : index\n%q = arith.mulf %x, %y : f32\n"
+                       "%zero = arith.constant 0.0 : f32\n%one = arith.constant 1 : index\n"
+                       "%c = " +
+                           condition + "\n%p = arith.select %c, %q, %zero : f32");
+  };
+  EXPECT_FALSE(terms("arith.cmpi ne, %i, %t : index")) << "no step leads from place to place, and no column is left";
+  EXPECT_FALSE(terms("arith.cmpi eq, %i, %one : index")) << "no reduced loop";
+  const auto found = contraction("d0 + d2, d3", "d2, d3, d1", "d0, d1", "23");
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->places.empty());
+  EXPECT_TRUE(found->isSummedByAll(2));
+}
+
 class FewRowsOf : public KernelTextTest {
 protected:
   /// a[rows, 128] times b[columns, 128], of `element`, in f32; or times what is computed from b.
