@@ -14,6 +14,7 @@
 #include "compiler/dispatch/outline_along.h"
 #include "compiler/dispatch/outline_kernel.h"
 #include "compiler/dispatch/prepare/choice_keys.h"
+#include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/hoist_vectors.h"
 #include "compiler/dispatch/prepare/narrow_indices.h"
 #include "compiler/dispatch/prepare/prepare.h"

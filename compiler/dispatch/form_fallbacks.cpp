@@ -8,6 +8,7 @@
 #include "compiler/dialect/shared/assembly.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "support/text/nearest_names.h"
 

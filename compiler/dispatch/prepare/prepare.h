@@ -20,7 +20,4 @@ void generalizeFills(mlir::func::FuncOp function);
 /// Erases what only operations used that are gone: starts, empty tensors, sizes.
 void eraseDeadOperations(mlir::func::FuncOp function);
 
-/// Merges equal constants, sizes and index arithmetic.
-void shareEqualValues(mlir::func::FuncOp function);
-
 } // namespace tenon::compiler::dispatch
