@@ -17,7 +17,7 @@ import torch  # noqa: E402
 
 import tenon_capi as tenon  # noqa: E402
 from measure import Tenon  # noqa: E402
-from reference import KINDS, error_of  # noqa: E402
+from reference import error_of, operands_of  # noqa: E402
 from shapes import SETS  # noqa: E402
 
 INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
@@ -37,7 +37,7 @@ def drawn(case, how):
         q, k = torch.ones_like(q), torch.ones_like(k)
     elif how == "large":  # a naive softmax overflows
         q, k = q * 16, k * 16
-    return [x.to(KINDS[case.kind]) for x in (q, k, v)]
+    return operands_of(case, [q, k, v])
 
 
 def main():
@@ -50,8 +50,9 @@ def main():
     for case in SETS[arguments.set]:
         errors = []
         for how in INPUTS:
-            inputs = drawn(case, how)
-            racer = Tenon("tenon", runtime, os.path.join(arguments.programs, case.name() + ".tenon"), [inputs], [])
+            given, inputs = drawn(case, how)
+            given = [x.view(torch.int8) if x.element_size() == 1 else x for x in given]
+            racer = Tenon("tenon", runtime, os.path.join(arguments.programs, case.name() + ".tenon"), [given], [])
             results = []
             for _ in range(2):
                 racer.call(0)

@@ -8,6 +8,18 @@ KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f8E4M3FN": torch.float8_
 EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
 
+def operands_of(case, drawn):
+    """Numbers of queries, keys and values in f32, as a case has them: what the program is given, and what that means."""
+    if case.kind != "i8":
+        given = [x.to(KINDS[case.kind]) for x in drawn]
+        return given, given
+    scales = [x.abs().amax(-1) / 127 for x in drawn[1:]]
+    kept = [(x / scale[..., None]).round().clamp(-127, 127).to(torch.int8) for x, scale in zip(drawn[1:], scales)]
+    wide = KINDS[case.wide()]
+    queries = drawn[0].to(wide)
+    return [queries, *kept, *scales], [queries, *((x.float() * scale[..., None]).to(wide) for x, scale in zip(kept, scales))]
+
+
 def scores_of(case, score, head, row, key):
     """What a mask makes of a scaled score."""
     if case.mask == "bias":

@@ -23,7 +23,7 @@ import gradients  # noqa: E402
 from measure import Tenon, Torch  # noqa: E402
 from measure_documents import measure_documents  # noqa: E402
 from measure_gradients import measure_gradient  # noqa: E402
-from reference import KINDS, error_of, scores_of  # noqa: E402
+from reference import KINDS, error_of, operands_of, scores_of  # noqa: E402
 from shapes import SETS  # noqa: E402
 
 
@@ -56,15 +56,19 @@ def flexible(case):
     return run
 
 
-def racers_of(case, runtime, folder, inputs, peers):
+def racers_of(case, runtime, folder, given, inputs, peers):
     """A name, and what makes the participant."""
-    own = [x.view(torch.int8) if x.element_size() == 1 else x for x in inputs]
+    own = [x.view(torch.int8) if x.element_size() == 1 else x for x in given]
     inputs = [x.to(KINDS[case.wide()]) for x in inputs]  # peers multiply no f8: they are given the same numbers
     yield "tenon", lambda: Tenon("tenon", runtime, os.path.join(folder, case.name() + ".tenon"), [own], [])
     if case.mask in ("", "causal"):
         for name, which in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)):
             if name in peers:
                 yield name, lambda name=name, which=which: Torch(name, backend(case, which), [inputs])
+    if case.length == 1:  # what copying as many bytes takes, read and written ones together
+        half = torch.empty(case.read_bytes() // 2, dtype=torch.int8, device="cuda")
+        to = torch.empty_like(half)
+        yield racing.LIMIT, lambda: Torch(racing.LIMIT, to.copy_, [[half]])
     if "flex" in peers:
         yield "flex", lambda: Torch("flex", flexible(case), [inputs])
 
@@ -75,8 +79,8 @@ def measure(case, runtime, arguments):
     if isinstance(case, documents.Documents):
         return measure_documents(case, runtime, arguments)
     generator = torch.Generator("cuda").manual_seed(case.length * 31 + case.depth)
-    inputs = [torch.randn(shape, generator=generator, device="cuda", dtype=torch.float32).to(KINDS[case.kind]) for shape in case.shapes()]
-    makers = racers_of(case, runtime, arguments.programs, inputs, arguments.peers.split(","))
+    given, inputs = operands_of(case, [torch.randn(shape, generator=generator, device="cuda") for shape in case.shapes()])
+    makers = racers_of(case, runtime, arguments.programs, given, inputs, arguments.peers.split(","))
     return racing.race(case, makers, lambda results: error_of(case, results[0], inputs), arguments.rounds, is_sustained=True)
 
 

@@ -28,8 +28,8 @@ class Attention:
         return f"{self.kind}_{self.batch}x{self.heads}{shared}_{self.length}{keys}_d{self.depth}" + (f"_{self.mask}" if self.mask else "")
 
     def wide(self):
-        """The type of what products of f8 are rounded to; else that of the operands."""
-        return "bf16" if self.kind.startswith("f8") else self.kind
+        """The type of what products of f8 are rounded to, and of queries of keys in i8; else that of the operands."""
+        return "bf16" if self.kind.startswith("f8") or self.kind == "i8" else self.kind
 
     def key_count(self):
         return self.keys or self.length
@@ -39,6 +39,15 @@ class Attention:
         key_heads = self.heads // self.shared
         other = (self.batch, key_heads, self.key_count(), self.depth)
         return [(self.batch, key_heads, self.shared, self.length, self.depth), other, other]
+
+    def scale_shapes(self):
+        """Of i8: a scale for each key and each value, behind the operands."""
+        return [shape[:3] for shape in self.shapes()[1:]] if self.kind == "i8" else []
+
+    def read_bytes(self):
+        """Of keys and values."""
+        element = 1 if self.kind == "i8" or self.kind.startswith("f8") else 2
+        return sum(element * math.prod(shape) for shape in self.shapes()[1:]) + sum(4 * math.prod(shape) for shape in self.scale_shapes())
 
     def operations(self):
         """As FlashAttention counts them: half where half of the scores are hidden."""
@@ -61,11 +70,13 @@ SETS["decode"] = [Attention("bf16", batch, 32, 1, 128, shared=4, keys=keys)
 SETS["decode_wide"] = [Attention(kind, batch, heads, 1, depth, shared=shared, keys=keys) for kind, batch, heads, shared, depth, keys in (
     ("bf16", 1, 8, 8, 128, 65536), ("bf16", 1, 32, 32, 128, 65536), ("bf16", 1, 32, 32, 128, 8192), ("bf16", 1, 32, 1, 128, 65536), ("bf16", 1, 32, 1, 128, 8192),
     ("bf16", 1, 32, 4, 64, 65536), ("bf16", 1, 32, 4, 128, 4096), ("bf16", 1, 32, 4, 128, 16384), ("bf16", 3, 32, 4, 128, 8192), ("bf16", 10, 32, 4, 128, 8192),
-    ("bf16", 16, 32, 4, 128, 65536), ("bf16", 128, 32, 4, 128, 16384), ("f8E4M3FN", 1, 32, 4, 128, 65536), ("f8E4M3FN", 16, 32, 4, 128, 8192))]
+    ("bf16", 16, 32, 4, 128, 65536), ("bf16", 128, 32, 4, 128, 16384), ("f8E4M3FN", 1, 32, 4, 128, 65536), ("f8E4M3FN", 16, 32, 4, 128, 8192),
+    ("i8", 1, 32, 4, 128, 65536), ("i8", 16, 32, 4, 128, 8192))]
 # What check.py compares of few queries: none, one and all blocks of keys in parts.
 SETS["hard_few"] = [Attention(kind, batch, heads, length, depth, shared=shared, keys=keys) for kind, batch, heads, shared, length, depth, keys in (
     ("bf16", 1, 32, 4, 1, 128, 1), ("bf16", 1, 32, 4, 1, 128, 31), ("f16", 1, 32, 4, 1, 128, 4097), ("bf16", 1, 32, 4, 1, 128, 65536), ("bf16", 1, 8, 8, 1, 64, 4097),
-    ("bf16", 1, 32, 32, 1, 128, 9001), ("f16", 1, 8, 1, 3, 64, 10007), ("bf16", 16, 32, 4, 1, 128, 1024), ("bf16", 10, 32, 4, 1, 128, 2049))]
+    ("bf16", 1, 32, 32, 1, 128, 9001), ("f16", 1, 8, 1, 3, 64, 10007), ("bf16", 1, 32, 32, 1, 128, 3001), ("bf16", 2, 32, 4, 2, 64, 513),
+    ("f8E4M3FN", 1, 32, 4, 1, 128, 4099), ("f8E4M3FN", 3, 8, 8, 1, 64, 1025), ("i8", 1, 32, 4, 1, 128, 4099), ("i8", 2, 8, 8, 5, 64, 10240), ("i8", 1, 4, 4, 1, 128, 33), ("bf16", 16, 32, 4, 1, 128, 1024), ("bf16", 10, 32, 4, 1, 128, 2049))]
 # What check.py compares: each kernel and tile, ragged lengths among them; one of depth 64 has tiles of 192 queries or of 128.
 SETS["hard"] = SETS["goals"][:4] + [
     Attention("bf16", 4, 32, length, 64, mask, keys=keys) for length, keys, mask in (
@@ -110,12 +121,23 @@ def softmax(f, logits):
     return weights
 
 
+def dequantised(f, case, values, scales):
+    """As the type that is multiplied."""
+    def body(value, scale, _):
+        return f.convert(f.op("arith.mulf", "f32", f.convert(value, "i8", "f32"), scale), "f32", case.wide())
+
+    return f.generic([(values, range(4)), (scales, range(3))], [(f.empty(case.wide(), values.shape), range(4))], "pppp", body)[0]
+
+
 def program(case):
     """The function `run` on queries, keys and values."""
     from mlir_text import Function  # pylint: disable=import-outside-toplevel
 
     f = Function("run")
-    q, k, v = (f.argument("i8" if case.kind.startswith("f8") else case.kind, *shape) for shape in case.shapes())
+    kept = "i8" if case.kind.startswith("f8") else case.kind
+    q, k, v = (f.argument(kind, *shape) for kind, shape in zip((case.wide() if case.kind == "i8" else kept, kept, kept), case.shapes()))
+    if case.kind == "i8":
+        k, v = (dequantised(f, case, x, f.argument("f32", *shape)) for x, shape in zip((k, v), case.scale_shapes()))
     loops = "bhgmn"
     size = dict(zip("bhgmd", case.shapes()[0]), n=case.key_count(), e=case.depth)
 

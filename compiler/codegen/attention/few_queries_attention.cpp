@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/few_queries_attention.h"
 
+#include "compiler/codegen/attention/cluster_sums.h"
 #include "compiler/codegen/attention/few_queries_reader.h"
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/attention/online_softmax.h"
@@ -243,6 +244,11 @@ void FewQueriesAttention::forEachQuad(Value first, Value last, llvm::function_re
 void FewQueriesAttention::compute() {
   const KeyRange range(kernel_, scores_, tile_, kRows, kKeys);
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  std::optional<ClusterSums> shared;
+  if (blocks_ > 1) {
+    shared.emplace(k_, blocks_, shape_.rowsOfGroup(), shape_.columns);
+    shared->begin();
+  }
   sumKeys(range);
   auto store = [&](Value row, Value column, const PartialSum &sum) {
     Value ofAll = k_.add(tile_.firstRow, row);
@@ -256,41 +262,19 @@ void FewQueriesAttention::compute() {
   if (blocks_ == 1)
     return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
 
-  // The block's sums take the place of its first warp's, each by the thread that has read it; its states follow.
-  Value blockStates = k_.at(states_, f32(), k_.number(2 * warps_ * rows()));
-  auto ofBlock = [&](Value row, bool isSum) {
-    return k_.at(blockStates, f32(), k_.add(k_.mul(row, k_.number(2)), k_.number(isSum ? 1 : 0)));
-  };
-  forEachQuad(none, all, [&](Value row, Value column) {
-    const PartialSum sum = ofWarps(row, column);
-    storeQuad(k_, sum.values, place(none, row, column));
-    k_.when(k_.equal(column, none), [&] {
-      k_.store(sum.largest, ofBlock(row, false), 4);
-      k_.store(sum.weights, ofBlock(row, true), 4);
-    });
-  });
-  k_.arriveAtCluster();
-  k_.waitForCluster();
-  const uint32_t ofRank = shape_.columns / blocks_;
-  Value first = k_.mul(rank_, k_.number(ofRank));
-  forEachQuad(first, k_.add(first, k_.number(ofRank)), [&](Value row, Value column) {
-    SmallVector<PartialSum> each;
-    for (uint32_t peer = 0; peer < blocks_; ++peer) {
-      auto readPeer = [&](Value from) { return k_.load(f32(), k_.ofPeer(from, k_.number(peer)), 4); };
-      each.push_back({readPeer(ofBlock(row, false)), readPeer(ofBlock(row, true)),
-                      loadQuad(k_, k_.ofPeer(place(none, row, column), k_.number(peer)))});
-    }
-    store(row, column, combine(k_, each));
-  });
-  k_.arriveAtCluster(); // nobody leaves while others read its memory
-  k_.waitForCluster();
+  shared->meet();
+  forEachQuad(none, all, [&](Value row, Value column) { shared->tell(rank_, row, column, ofWarps(row, column)); });
+  shared->wait();
+  Value own = k_.number(shared->ownColumns()), first = k_.mul(rank_, own);
+  forEachQuad(none, own,
+              [&](Value row, Value column) { store(row, k_.add(first, column), shared->sumOf(row, column)); });
 }
 
 /// In a tile of all rows, of which the block has those of one group.
 void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
   k_.wantResident(shape_.resident());
   arena_ = k_.shared(f32(), uint64_t(warps_) * rows() * (shape_.columns + kPadding));
-  states_ = k_.shared(f32(), 2 * (warps_ + 1) * rows());
+  states_ = k_.shared(f32(), 2 * warps_ * rows());
   Value inWarp = k_.rem(k_.thread(), k_.number(32));
   warp_ = k_.div(k_.thread(), k_.number(32));
   group_ = k_.div(inWarp, k_.number(4));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/emit_ptx.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/ptx/cache_hints.h"
 #include "compiler/codegen/ptx/contract.h"
 #include "compiler/codegen/ptx/early_launch.h"
@@ -76,7 +77,7 @@ struct BackendErrors : llvm::DiagnosticHandler {
 
 FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp module, abi::TargetArch arch,
                                                                   bool fastMath) {
-  const uint16_t isa = std::max(generatedIsa(arch), isaNeededBy(module));
+  const uint16_t isa = std::max(generatedIsa(arch), isaNeededBy(module, arch));
   if (generatedIsa(arch) == 0)
     return module.emitError() << "unknown target '" << arch.toString() << "'; known targets: " << abi::knownArchList();
   initializeNvptx();
@@ -304,8 +305,8 @@ uint16_t generatedIsa(abi::TargetArch arch) {
   return info ? std::max(info->minimumIsa, kOldestIsa) : 0;
 }
 
-uint16_t isaNeededBy(ModuleOp module) {
-  constexpr uint16_t kMatricesOfTuring = 65, kCopiesOfHopper = 80, kF8 = 84;
+uint16_t isaNeededBy(ModuleOp module, abi::TargetArch arch) {
+  constexpr uint16_t kMatricesOfTuring = 65, kCopiesOfHopper = 80, kStoresFromAfar = 81, kF8 = 84;
   // What sm_90 has, and not yet in the first version that knows it.
   constexpr StringLiteral kOfHopper[] = {"cp.async.bulk", "expect_tx",          "fence.proxy.async",
                                          "mbarrier_init", "prefetch.tensormap", "release.cluster"};
@@ -316,9 +317,13 @@ uint16_t isaNeededBy(ModuleOp module) {
     if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
         call && (call.getIntrin().contains("e4m3") || call.getIntrin().contains("e5m2")))
       needed = std::max(needed, kF8);
-    if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
-        assembly && llvm::any_of(kOfHopper, [&](StringRef text) { return assembly.getAsmString().contains(text); }))
+    auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+    if (!assembly || !abi::hasClusters(arch.number)) // older ones leave out what has clusters
+      return;
+    if (llvm::any_of(kOfHopper, [&](StringRef text) { return assembly.getAsmString().contains(text); }))
       needed = std::max(needed, kCopiesOfHopper);
+    if (assembly.getAsmString().contains("st.async"))
+      needed = std::max(needed, kStoresFromAfar);
   });
   return needed;
 }

@@ -41,9 +41,9 @@ struct PtxOptions {
 /// unknown architecture.
 uint16_t generatedIsa(abi::TargetArch arch);
 
-/// Version with which all instructions of the module are there on every target that has them; 0 where that is the
-/// version of the oldest such target.
-uint16_t isaNeededBy(mlir::ModuleOp module);
+/// Version with which all instructions of the module that `arch` has are there; 0 where that is the version of the
+/// oldest target that has them.
+uint16_t isaNeededBy(mlir::ModuleOp module, abi::TargetArch arch);
 
 /// A module on its way to PTX for one target.
 class PtxJob {

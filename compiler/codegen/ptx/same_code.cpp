@@ -82,7 +82,7 @@ bool takesHalves(Operation &op) {
 abi::TargetArch oldestWithSameCode(ModuleOp module, abi::TargetArch arch) {
   if (arch.number < kFirst.number || arch.number >= kFirstUnknown)
     return arch;
-  if (isaNeededBy(module) != 0)
+  if (isaNeededBy(module, {abi::kFirstWithClusters}) != 0)
     return arch;
   const bool mayHaveClusters = arch.number >= abi::kFirstWithDependentLaunch; // the same targets
   bool isSame = true, hasMaximum = false, hasHalves = false;
