@@ -55,6 +55,12 @@ bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product,
       reason = why;
     return false;
   };
+  // One kernel computes all of it in f64, or nothing.
+  auto isF64 = [](Value value) { return getElementTypeOrSelf(value.getType()).isF64(); };
+  const bool isWide = isF64(found.output->getResult(0));
+  const char *const isMixed = "its logits and its results are not both computed in f64";
+  if (isF64(found.logits.value) != isWide)
+    return fail(isMixed);
   SmallVector<Term> elements;
   Seen seen;
   collectElements(terms, found.logits, elements, seen);
@@ -85,6 +91,8 @@ bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product,
     return fail("its logits are computed from more tensors than a kernel takes");
 
   for (auto [form, term] : llvm::zip_equal(forms, scores)) {
+    if (isF64(term.value) != isWide)
+      return fail(isMixed);
     // The loops of the product, as those of the anchor.
     found.scores.push_back(form.op);
     AffineMap written = form.op.getMatchingIndexingMap(form.op.getDpsInitOperand(0));

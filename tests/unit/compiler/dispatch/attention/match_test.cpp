@@ -215,6 +215,25 @@ TEST_F(MatchAttentionTest, SaysWhyANearMissIsNone) {
   }
 }
 
+TEST_F(MatchAttentionTest, AllIsF64OrNothing) {
+  ASSERT_TRUE(match({{"f32", "f64"}, {"LOW", "0xFFF0000000000000"}}).has_value()) << reason_;
+  const std::vector<Change> mixed = {
+      {"f32", "f64"},
+      {"LOW", "0xFFF0000000000000"},
+      {"2x16x6xf64", "2x16x6xf32"},
+      {"2x8x6xf64", "2x8x6xf32"},
+      {"%fo = linalg.fill ins(%zero : f64)",
+       "%narrow = arith.constant 0.0 : f32\n%fo = linalg.fill ins(%narrow : f32)"},
+      {"%w = arith.divf %e, %wide_sum : tensor<2x8x16xf64>",
+       "%e64 = arith.divf %e, %wide_sum : tensor<2x8x16xf64>\n"
+       "%w = arith.truncf %e64 : tensor<2x8x16xf64> to tensor<2x8x16xf32>"},
+      {"ins(WEIGHTS, %v : tensor<2x8x16xf64>", "ins(WEIGHTS, %v : tensor<2x8x16xf32>"},
+      {"%wide_o = linalg.broadcast ins(%sum : tensor<2x8xf64>) outs(%eo : tensor<2x8x6xf32>) dimensions = [2]", ""},
+      {"%behind = arith.divf %o, %wide_o : tensor<2x8x6xf32>", ""}};
+  EXPECT_FALSE(match(mixed).has_value());
+  EXPECT_EQ(reason_, "its logits and its results are not both computed in f64");
+}
+
 TEST_F(MatchAttentionTest, SaysNothingOfOtherProducts) {
   EXPECT_FALSE(match({{"WEIGHTS", "%x"}}).has_value());
   EXPECT_EQ(reason_, "");
