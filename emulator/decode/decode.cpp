@@ -20,6 +20,21 @@ static std::string listRefusals(const Diagnostics &refusals) {
   return text;
 }
 
+static uint64_t product(const std::array<uint32_t, 3> &extent) {
+  return uint64_t(extent[0]) * extent[1] * extent[2];
+}
+
+/// Of a thread: an assembler leaves room for the blocks that a kernel says it has, one at least.
+static uint32_t mostRegisters(const ptx::Function &entry) {
+  constexpr uint64_t kOfMultiprocessor = 65536, kOfThread = 255, kGranularity = 8;
+  const auto &extent = entry.requiredThreads ? entry.requiredThreads : entry.maxThreads;
+  const uint64_t threads = (extent ? product(*extent) : 0) * std::max(1u, entry.minBlocksPerSm.value_or(1));
+  if (threads == 0)
+    return kOfThread;
+  const uint64_t fit = kOfMultiprocessor / threads / kGranularity * kGranularity;
+  return static_cast<uint32_t>(std::clamp(fit, kGranularity, kOfThread));
+}
+
 std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx::Function &entry,
                                             const VariableAddress &variableAddress, uint32_t stackLimit,
                                             Diagnostics &diagnostics, const CheckOptions &checks) {
@@ -39,11 +54,10 @@ std::unique_ptr<DecodedKernel> decodeKernel(const ptx::Module &module, const ptx
   for (auto &decoder : decoders)
     decoder->decode();
   builder.computeLocalBytes(stackLimit);
-  auto product = [](const std::array<uint32_t, 3> &extent) { return uint64_t(extent[0]) * extent[1] * extent[2]; };
   if (entry.maxThreads) // .reqntid does not show in the attribute: a device says 1024
     kernel.maxThreads = static_cast<uint32_t>(std::min<uint64_t>(1024, product(*entry.maxThreads)));
   kernel.refusal = listRefusals(builder.refusals);
-  kernel.registersPerThread = std::min(255u, std::max(8u, kernel.functions[0]->registerBytes / 256));
+  kernel.registersPerThread = std::min(mostRegisters(entry), std::max(8u, kernel.functions[0]->registerBytes / 256));
   return std::move(builder.kernel);
 }
 
