@@ -33,11 +33,18 @@ BinaryOperator *productIn(Value *value) {
   return isOperation(value, Instruction::FMul) ? cast<BinaryOperator>(value) : nullptr;
 }
 
+bool areSquares(const Value *left, const Value *right) {
+  return llvm::all_of(ArrayRef{left, right}, [](const Value *side) {
+    return isOperation(side, Instruction::FMul) &&
+           cast<Instruction>(side)->getOperand(0) == cast<Instruction>(side)->getOperand(1);
+  });
+}
+
 /// The fused operation for `sum`, put before it; null where the rule does not take it.
 Value *contracted(BinaryOperator &sum) {
   Value *left = sum.getOperand(0), *right = sum.getOperand(1);
   const bool isLeft = productIn(left) != nullptr;
-  if (isLeft == (productIn(right) != nullptr))
+  if (isLeft == (productIn(right) != nullptr) && !(sum.getOpcode() == Instruction::FAdd && areSquares(left, right)))
     return nullptr;
   Value *side = isLeft ? left : right, *addend = isLeft ? right : left;
   BinaryOperator *product = productIn(side);

@@ -7,7 +7,8 @@
 // - the product has one use. With two, its rounded and its exact value would meet, and what is written to find a
 //   rounding error (two-sum, compensated sums) would find another one.
 // - the other operand is no product. In a*b - c*d one side would be rounded and the other not: for a*b = c*d the result
-//   would be that rounding error instead of zero, and a square root of it no number.
+//   would be that rounding error instead of zero, and a square root of it no number. Of two squares that are added
+//   nothing cancels, so there the first is contracted.
 #pragma once
 
 #include "abi/target_arch.h"

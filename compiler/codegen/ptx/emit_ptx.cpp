@@ -8,6 +8,7 @@
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
 #include "compiler/codegen/ptx/target_queries.h"
+#include "compiler/codegen/ptx/widen_bf16.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -271,6 +272,7 @@ private:
       addCacheHints(*device_);
     keepWholeLoads(*device_);
     Optimizer(*machine_).optimize(*device_);
+    widenWords(*device_);
     if (options_.keepLlvmIr) {
       llvm::raw_string_ostream text(llvmIr_);
       device_->print(text, nullptr);

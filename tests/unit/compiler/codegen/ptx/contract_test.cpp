@@ -66,6 +66,14 @@ TEST(ContractTest, NotWhereItCostsAccuracy) {
     EXPECT_FALSE(has(contract("float", body), "@llvm.fma")) << body;
 }
 
+TEST(ContractTest, OfTwoSquaresNothingCancels) {
+  const std::string squares = "%p = fmul float %x, %x\n%q = fmul float %z, %z\n";
+  EXPECT_TRUE(has(contract("float", squares + "%r = fadd float %p, %q"), "fma.f32(float %x, float %x, float %q)"));
+  for (const char *sum : {"%r = fsub float %p, %q", "%n = fneg float %q\n%r = fadd float %p, %n",
+                          "%s = fadd float %p, %q\n%r = fdiv float %s, %p"})
+    EXPECT_FALSE(has(contract("float", squares + sum), "@llvm.fma")) << sum;
+}
+
 TEST(ContractTest, TypesThatTheTargetCanFuse) {
   for (auto [type, since] : {std::pair("float", 52), std::pair("double", 52), std::pair("half", 53),
                              std::pair("bfloat", 80), std::pair("<2 x half>", 53), std::pair("<4 x float>", 52)}) {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/ptx/widen_bf16.h"
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+
+using namespace llvm;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+constexpr unsigned kHalf = 16; // bits
+constexpr uint64_t kWordBytes = 4;
+
+/// As many bf16 as fill words of 32 bits.
+bool isOfWords(const Type *type) {
+  const auto *vector = dyn_cast<FixedVectorType>(type);
+  return vector && vector->getElementType()->isBFloatTy() && vector->getNumElements() % 2 == 0;
+}
+
+/// The vector of words, or the one word, that `vector` is; null where it is made in another way.
+Value *wordsOf(Value *vector) {
+  auto *cast = dyn_cast<BitCastInst>(vector);
+  return cast && cast->getSrcTy()->getScalarType()->isIntegerTy(32) ? cast->getOperand(0) : nullptr;
+}
+
+/// What loads vectors of bf16 loads words from here on.
+void loadWords(Function &function) {
+  SmallVector<LoadInst *> loads;
+  for (Instruction &instruction : instructions(function))
+    if (auto *load = dyn_cast<LoadInst>(&instruction);
+        load && load->isSimple() && isOfWords(load->getType()) && load->getAlign().value() >= kWordBytes)
+      loads.push_back(load);
+  for (LoadInst *load : loads) {
+    IRBuilder<> b(load);
+    const unsigned words = cast<FixedVectorType>(load->getType())->getNumElements() / 2;
+    Type *type = words == 1 ? b.getInt32Ty() : cast<Type>(FixedVectorType::get(b.getInt32Ty(), words));
+    LoadInst *whole = b.CreateAlignedLoad(type, load->getPointerOperand(), load->getAlign());
+    whole->copyMetadata(*load, {LLVMContext::MD_invariant_load, LLVMContext::MD_nontemporal});
+    load->replaceAllUsesWith(b.CreateBitCast(whole, load->getType()));
+    load->eraseFromParent();
+  }
+}
+
+} // namespace
+
+unsigned widenWords(Module &device) {
+  unsigned count = 0;
+  for (Function &function : device) {
+    loadWords(function);
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      Value *vector;
+      uint64_t lane;
+      if (!instruction.getType()->isFloatTy() ||
+          !PatternMatch::match(&instruction, PatternMatch::m_FPExt(PatternMatch::m_ExtractElt(
+                                                 PatternMatch::m_Value(vector), PatternMatch::m_ConstantInt(lane)))) ||
+          !isOfWords(vector->getType()))
+        continue;
+      Value *words = wordsOf(vector);
+      if (!words)
+        continue;
+      IRBuilder<> b(&instruction);
+      Value *word = words;
+      if (words->getType()->isVectorTy()) {
+        Value *known = findScalarElement(words, unsigned(lane / 2));
+        word = known ? known : b.CreateExtractElement(words, lane / 2);
+      }
+      Value *bits = lane % 2 == 0 ? b.CreateShl(word, kHalf) : b.CreateAnd(word, ~uint32_t(0) << kHalf);
+      instruction.replaceAllUsesWith(b.CreateBitCast(bits, b.getFloatTy()));
+      instruction.eraseFromParent();
+      ++count;
+    }
+  }
+  return count;
+}
+
+} // namespace tenon::compiler::codegen

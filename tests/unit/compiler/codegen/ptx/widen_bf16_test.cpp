@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/ptx/widen_bf16.h"
+
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <gtest/gtest.h>
+
+namespace tenon::compiler::codegen {
+namespace {
+
+struct Widened {
+  unsigned count;
+  std::string text;
+  bool has(const std::string &part) const { return text.find(part) != std::string::npos; }
+};
+
+/// The body of a function of %p (global memory) and %w (4 words), widened.
+Widened widen(const std::string &body) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic error;
+  const std::string text =
+      "define float @f(ptr addrspace(1) %p, <4 x i32> %w, <8 x bfloat> %v) {\n" + body + "\nret float %r\n}\n";
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
+  EXPECT_TRUE(module) << error.getMessage().str() << text;
+  if (!module)
+    return {};
+  Widened result{widenWords(*module), {}};
+  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
+  llvm::raw_string_ostream stream(result.text);
+  module->getFunction("f")->print(stream);
+  return result;
+}
+
+TEST(WidenBf16Test, FirstOfAWordIsShiftedAndTheSecondMasked) {
+  const std::string vector = "%b = bitcast <4 x i32> %w to <8 x bfloat>\n";
+  Widened even = widen(vector + "%e = extractelement <8 x bfloat> %b, i64 4\n%r = fpext bfloat %e to float");
+  EXPECT_EQ(even.count, 1u);
+  EXPECT_TRUE(even.has("extractelement <4 x i32> %w, i64 2") && even.has("shl i32") && !even.has("fpext")) << even.text;
+  Widened odd = widen(vector + "%e = extractelement <8 x bfloat> %b, i64 7\n%r = fpext bfloat %e to float");
+  EXPECT_EQ(odd.count, 1u);
+  EXPECT_TRUE(odd.has("extractelement <4 x i32> %w, i64 3") && odd.has("and i32") && odd.has("-65536")) << odd.text;
+}
+
+TEST(WidenBf16Test, OneWordIsNoVector) {
+  Widened text = widen("%x = extractelement <4 x i32> %w, i64 1\n%b = bitcast i32 %x to <2 x bfloat>\n"
+                       "%e = extractelement <2 x bfloat> %b, i64 1\n%r = fpext bfloat %e to float");
+  EXPECT_EQ(text.count, 1u);
+  EXPECT_TRUE(text.has("and i32 %x, -65536")) << text.text;
+}
+
+TEST(WidenBf16Test, WhatIsLoadedIsLoadedAsWords) {
+  Widened text = widen("%b = load <8 x bfloat>, ptr addrspace(1) %p, align 16\n"
+                       "%e = extractelement <8 x bfloat> %b, i64 0\n%r = fpext bfloat %e to float");
+  EXPECT_EQ(text.count, 1u);
+  EXPECT_TRUE(text.has("load <4 x i32>, ptr addrspace(1) %p, align 16")) << text.text;
+}
+
+TEST(WidenBf16Test, OtherVectorsStayAsTheyAre) {
+  for (const char *body : {
+           "%e = extractelement <8 x bfloat> %v, i64 0\n%r = fpext bfloat %e to float",
+           "%b = load <8 x bfloat>, ptr addrspace(1) %p, align 2\n"
+           "%e = extractelement <8 x bfloat> %b, i64 0\n%r = fpext bfloat %e to float",
+           "%b = bitcast <4 x i32> %w to <8 x half>\n"
+           "%e = extractelement <8 x half> %b, i64 0\n%r = fpext half %e to float",
+       })
+    EXPECT_EQ(widen(body).count, 0u) << body;
+}
+
+} // namespace
+} // namespace tenon::compiler::codegen
