@@ -289,6 +289,9 @@ Quotient GroupSpace::divide(Value number, unsigned first, unsigned last) {
   return codegen::divide(k_, number, size(first, last), last == first + 1 ? reciprocals_[first] : Value());
 }
 
+// So many elements have numbers of 32 bits, with those that threads behind the last one would have.
+static constexpr int64_t kMostOfWords = int64_t(1) << 31;
+
 void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear) {
   point.index.resize(sizes_.size());
   auto by = [&](auto divided) {
@@ -313,9 +316,14 @@ void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear
     words.push_back(sizes_[axis]);
     hasReciprocal |= bool(reciprocals_[axis]);
   }
+  // Of sizes that are known it is seen now.
+  const std::optional<int64_t> elements = GroupShape::sizeOf(ArrayRef(shape_.axes).slice(first, last - first));
+  const bool areAllWords = elements && *elements <= kMostOfWords;
   const SmallVector<Value> indices =
-      hasReciprocal ? k_.choose(areWords(k_, words), SmallVector<Type>(last - first, k_.b.getI64Type()), byWords, byAll)
-                    : byAll();
+      areAllWords ? byWords()
+      : hasReciprocal
+          ? k_.choose(areWords(k_, words), SmallVector<Type>(last - first, k_.b.getI64Type()), byWords, byAll)
+          : byAll();
   llvm::copy(indices, point.index.begin() + first);
 }
 
