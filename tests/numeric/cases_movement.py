@@ -35,8 +35,8 @@ def transposes(kind, n, dynamic):
         permutations = itertools.permutations(range(rank)) if rank < 4 else ((0, 2, 1, 3), (0, 3, 1, 2), (3, 2, 1, 0), (1, 0, 3, 2))
         for permutation in permutations:
             yield "transpose " + "".join(map(str, permutation)), one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))
-    if n == SMALL[0]:  # sizes of whole vectors, but not of whole tiles
-        for shape, permutation in (((72, 136), (1, 0)), ((3, 40, 72), (0, 2, 1)), ((40, 3, 72), (2, 1, 0)), ((136, 8), (1, 0))):
+    if n == SMALL[0]:  # sizes of whole vectors, of halves and of words, but not of whole tiles
+        for shape, permutation in (((72, 136), (1, 0)), ((3, 40, 72), (0, 2, 1)), ((42, 3, 68), (2, 1, 0)), ((136, 8), (1, 0))):
             yield "transpose of vectors", one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))
         add = "arith.addf" if elements.is_float(kind) else "arith.addi" if kind != "i1" else "arith.xori"
         turned, straight = (136, 72), (72, 136)

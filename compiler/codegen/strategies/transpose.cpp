@@ -14,6 +14,10 @@ namespace {
 // A thread's straight-line code for the vectors that it computes side by side.
 constexpr uint32_t kMaxWork = 256;
 constexpr uint32_t kMaxInFlight = 8;
+// Of a tensor, that a thread loads before it stores any of it to shared memory.
+constexpr uint32_t kBytesInFlight = 128;
+// Elements of a row that a thread takes one by one.
+constexpr uint32_t kLanesApart = 2;
 
 // Threads of a multiprocessor that tiles of unknown size, with longer sides than that, leave registers for.
 constexpr uint32_t kUsualSide = 64, kResidentThreads = 1024;
@@ -26,38 +30,48 @@ public:
 
   void run() {
     w_.space.vectorAxis = turn_.written;
-    if (!GroupShape::sizeOf(w_.shape.axes) && tile_.written > kUsualSide)
+    if (tile_.written > kUsualSide)
       k_.wantResident(kResidentThreads / k_.threads);
     placeTile();
     for (const StagedTensor &tensor : turn_.tensors)
       stage(tensor);
     k_.barrier();
-    if (width_ == 1)
-      return writeTile(1);
-    k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeTile(width_); }, [&] { writeTile(1); });
+    writeAligned(width_);
   }
 
 private:
-  /// A position in the tile.
+  /// A position in the tile (i32).
   struct Place {
     Value written, read;
   };
   using Places = SmallVector<Place>;
+  /// Where the elements of a tensor that is turned lie.
+  struct Addresses {
+    Value origin; // of the tile
+    Value stride; // elements from one along the written axis to the next (i64)
+  };
 
   void placeTile();
   bool isWhole(unsigned axis, uint32_t side) const;
-  Point pointAt(const Place &place, unsigned readLanes, unsigned writtenLanes);
-  Value exists(const Place &place);
+  Value inside(unsigned axis, uint32_t side, Value by, unsigned lanes);
+  Addresses addressesOf(const StagedTensor &tensor);
+  Value addressAt(const StagedTensor &tensor, const Addresses &addresses, const Place &place, unsigned readLanes);
+  Point pointAt(const Place &place);
   void each(uint32_t count, uint32_t inFlight, llvm::function_ref<void(ArrayRef<Value>)> body);
   Value slot(uint32_t vector, const Place &place);
   void stage(const StagedTensor &tensor);
-  void turnSquares(const StagedTensor &tensor, Value arena, uint32_t vector);
+  uint32_t lanesOfAxis(unsigned axis, uint32_t most) const;
+  void turn(const StagedTensor &tensor, Value arena, uint32_t vector, uint32_t lanes, bool isAligned);
   void turnShifted(const StagedTensor &tensor, Value arena, uint32_t vector);
-  void storeTurned(const StagedTensor &tensor, Value arena, ArrayRef<SmallVector<Value>> rows, const Place &place);
   Value isInsideOf(const StagedTensor &tensor, uint32_t lanes);
-  void copyElements(const StagedTensor &tensor, Value arena, uint32_t vector);
+  void storeTurned(const StagedTensor &tensor, Value arena, ArrayRef<SmallVector<Value>> rows, const Place &place);
   SmallVector<Value> readStaged(const StagedTensor &tensor, Value arena, uint32_t vector, const Place &place);
+  void writeAligned(uint32_t width);
   void writeTile(uint32_t width);
+  void writeRows(uint32_t width, Value written, Value first, uint32_t together);
+
+  Value word(int64_t value) { return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(value))); }
+  Value wide(Value value) { return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), value); }
 
   Writer &w_;
   KernelBuilder &k_;
@@ -65,8 +79,9 @@ private:
   const uint32_t width_;
   const Turn turn_;
   const TransposeTile tile_;
-  Point origin_;                           // of the tile
-  llvm::DenseMap<unsigned, Place> places_; // of points, by id
+  Point origin_;                              // of the tile
+  llvm::SmallDenseMap<unsigned, Value> left_; // of axes that a tile may reach beyond: elements of it that exist (i32)
+  llvm::DenseMap<unsigned, Place> places_;    // of points, by id
 };
 
 /// Blocks go down the result's rows first, so that those that run together write side by side.
@@ -75,7 +90,6 @@ void TransposeWriter::placeTile() {
   origin_.index.resize(axes);
   // Blocks, and so tiles along each axis, are counted in 32 bits.
   auto narrow = [&](Value value) -> Value { return arith::TruncIOp::create(k_.b, k_.loc, k_.b.getI32Type(), value); };
-  auto wide = [&](Value value) -> Value { return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), value); };
   Value rest = narrow(k_.block());
   auto place = [&](unsigned axis, uint32_t side) {
     Value tiles = narrow(k_.div(k_.add(w_.space.size(axis), k_.number(side - 1)), k_.number(side)));
@@ -88,6 +102,9 @@ void TransposeWriter::placeTile() {
     if (axis != turn_.written && axis != turn_.read)
       place(axis, 1);
   origin_.id = w_.space.newId();
+  for (auto [axis, side] : {std::pair(turn_.written, tile_.written), std::pair(turn_.read, tile_.read)})
+    if (!isWhole(axis, side))
+      left_[axis] = narrow(k_.min(k_.sub(w_.space.size(axis), origin_.index[axis]), k_.number(side)));
 }
 
 bool TransposeWriter::isWhole(unsigned axis, uint32_t side) const {
@@ -95,45 +112,55 @@ bool TransposeWriter::isWhole(unsigned axis, uint32_t side) const {
   return size && *size % side == 0;
 }
 
-/// The point at a place of the tile; of a place beyond the end of an axis the last one there is, which is safe to read.
-Point TransposeWriter::pointAt(const Place &place, unsigned readLanes, unsigned writtenLanes) {
+/// A position along an axis of the tile, or, of one beyond the axis's end, the last one, which is safe to read.
+Value TransposeWriter::inside(unsigned axis, uint32_t side, Value by, unsigned lanes) {
+  return isWhole(axis, side) ? by : k_.min(by, k_.sub(left_.lookup(axis), word(lanes)));
+}
+
+TransposeWriter::Addresses TransposeWriter::addressesOf(const StagedTensor &tensor) {
+  if (!tensor.tensor->map.isProjectedPermutation())
+    return {};
+  Point next = origin_;
+  next.index[turn_.written] = k_.add(next.index[turn_.written], k_.number(1));
+  next.id = w_.space.newId();
+  auto element = [&](const Point &point) { return w_.space.element(*tensor.tensor, tensor.op->op, point, 0); };
+  return {bodies_.address(*tensor.op, *tensor.tensor, origin_), k_.sub(element(next), element(origin_))};
+}
+
+/// Of an element along the rows that are read, at a place that may lie beyond an axis's end.
+Value TransposeWriter::addressAt(const StagedTensor &tensor, const Addresses &addresses, const Place &place,
+                                 unsigned readLanes) {
+  const Place in{inside(turn_.written, tile_.written, place.written, 1),
+                 inside(turn_.read, tile_.read, place.read, readLanes)};
+  if (!addresses.origin)
+    return bodies_.address(*tensor.op, *tensor.tensor, pointAt(in));
+  Value element = k_.add(k_.mul(wide(in.written), addresses.stride), wide(in.read));
+  return k_.at(addresses.origin, storedType(tensor.tensor->element), element);
+}
+
+Point TransposeWriter::pointAt(const Place &place) {
   Point point = origin_;
-  auto move = [&](unsigned axis, uint32_t side, Value by, unsigned lanes) {
-    point.index[axis] = k_.add(point.index[axis], by);
-    if (!isWhole(axis, side))
-      point.index[axis] = k_.min(point.index[axis], k_.sub(w_.space.size(axis), k_.number(lanes)));
-  };
-  move(turn_.written, tile_.written, place.written, writtenLanes);
-  move(turn_.read, tile_.read, place.read, readLanes);
+  point.index[turn_.written] = k_.add(point.index[turn_.written], wide(place.written));
+  point.index[turn_.read] = k_.add(point.index[turn_.read], wide(place.read));
   point.id = w_.space.newId();
   return point;
 }
 
-Value TransposeWriter::exists(const Place &place) {
-  Value result = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
-  auto ask = [&](unsigned axis, uint32_t side, Value by) {
-    if (!isWhole(axis, side))
-      result = k_.both(result, k_.less(k_.add(origin_.index[axis], by), w_.space.size(axis)));
-  };
-  ask(turn_.written, tile_.written, place.written);
-  ask(turn_.read, tile_.read, place.read);
-  return result;
-}
-
-/// Calls `body` for every number below `count`, several at a time where that comes out even.
+/// Calls `body` for every number below `count`, several at a time where that comes out even (i32).
 void TransposeWriter::each(uint32_t count, uint32_t inFlight, llvm::function_ref<void(ArrayRef<Value>)> body) {
   while (inFlight > 1 && count % (k_.threads * inFlight) != 0)
     inFlight /= 2;
   auto run = [&](Value first) {
     SmallVector<Value> numbers;
     for (uint32_t i = 0; i < inFlight; ++i)
-      numbers.push_back(k_.add(first, k_.number(int64_t(i) * k_.threads)));
+      numbers.push_back(k_.add(first, word(int64_t(i) * k_.threads)));
     Bodies::Scope scope(bodies_);
     body(numbers);
   };
+  Value thread = k_.word(k_.thread());
   if (count == k_.threads * inFlight)
-    return run(k_.thread());
-  k_.loop(k_.thread(), k_.number(count), k_.number(int64_t(k_.threads) * inFlight), {}, [&](Value first, ValueRange) {
+    return run(thread);
+  k_.loop(thread, word(count), word(int64_t(k_.threads) * inFlight), {}, [&](Value first, ValueRange) {
     run(first);
     return SmallVector<Value>();
   });
@@ -143,61 +170,86 @@ void TransposeWriter::each(uint32_t count, uint32_t inFlight, llvm::function_ref
 /// vectors, which differs from row to row: threads that read or write one vector each of eight rows, or of one row,
 /// meet different banks.
 Value TransposeWriter::slot(uint32_t vector, const Place &place) {
-  Value lanes = k_.number(vector);
+  Value lanes = word(vector);
   Value turned = k_.exclusiveOr(k_.div(place.read, lanes), k_.rem(place.read, lanes));
-  turned = k_.rem(turned, k_.number(tile_.written / vector));
+  turned = k_.rem(turned, word(tile_.written / vector));
   Value inRow = k_.exclusiveOr(k_.div(place.written, lanes), turned);
   inRow = k_.add(k_.mul(inRow, lanes), k_.rem(place.written, lanes));
-  return k_.add(k_.mul(place.read, k_.number(tile_.written)), inRow);
+  return wide(k_.add(k_.mul(place.read, word(tile_.written)), inRow));
 }
 
+/// Rows are read in vectors of as many elements as they are a multiple of, if these fill a word; any other rows in
+/// vectors that hold what a thread wants between them (element by element where the tensor ends).
 void TransposeWriter::stage(const StagedTensor &tensor) {
-  const uint32_t vector = vectorOf(tile_, tensor.bytes());
+  const uint32_t vector = vectorOf(tile_, tensor.bytes()), ofWord = lanesOfWord(tensor.bytes());
+  const uint32_t most = lanesOfAxis(turn_.read, vector), apart = std::min(vector, kLanesApart);
   Value arena = k_.shared(storedType(tensor.tensor->element), uint64_t(tile_.written) * tile_.read);
-  Value aligned = k_.both(bodies_.isAligned(*tensor.tensor, int64_t(vector) * tensor.bytes()),
-                          k_.equal(k_.rem(w_.space.size(turn_.read), k_.number(vector)), k_.number(0)));
+  auto isAlignedBy = [&](uint32_t lanes) {
+    return k_.both(bodies_.isAligned(*tensor.tensor, int64_t(lanes) * tensor.bytes()),
+                   k_.equal(k_.rem(w_.space.size(turn_.read), k_.number(lanes)), k_.number(0)));
+  };
+  auto oneByOne = [&] { turn(tensor, arena, vector, apart, /*isAligned=*/false); };
   auto ragged = [&] {
     const uint32_t lanes = lanesOfShifted(vector, tensor.bytes());
     if (!tensor.tensor->map.isProjectedPermutation() || !canStraddle(w_.arguments, *tensor.tensor, lanes))
-      return copyElements(tensor, arena, vector);
-    k_.branch(
-        isInsideOf(tensor, lanes), [&] { turnShifted(tensor, arena, vector); },
-        [&] { copyElements(tensor, arena, vector); });
+      return oneByOne();
+    k_.branch(isInsideOf(tensor, lanes), [&] { turnShifted(tensor, arena, vector); }, oneByOne);
   };
-  k_.branch(aligned, [&] { turnSquares(tensor, arena, vector); }, ragged);
+  auto byWords = [&] {
+    if (ofWord == 1 || ofWord >= most || w_.shape.axes[turn_.read].size)
+      return ragged();
+    k_.branch(isAlignedBy(ofWord), [&] { turn(tensor, arena, vector, ofWord, /*isAligned=*/true); }, ragged);
+  };
+  if (most < ofWord || (ofWord == 1 && most < vector))
+    ragged();
+  else
+    k_.branch(isAlignedBy(most), [&] { turn(tensor, arena, vector, most, /*isAligned=*/true); }, byWords);
   bodies_.stage(*tensor.op, *tensor.tensor, [this, tensor, arena, vector](const Point &point) {
     return readStaged(tensor, arena, vector, places_.lookup(point.id));
   });
 }
 
-/// `vector` rows of a vector each become `vector` rows of the turned square.
-void TransposeWriter::turnSquares(const StagedTensor &tensor, Value arena, uint32_t vector) {
+/// As many elements of a vector as an axis of known size is a multiple of; all of them where it is not known.
+uint32_t TransposeWriter::lanesOfAxis(unsigned axis, uint32_t most) const {
+  if (const std::optional<int64_t> size = w_.shape.axes[axis].size)
+    while (most > 1 && *size % most != 0)
+      most /= 2;
+  return most;
+}
+
+/// `vector` rows of `lanes` elements each become `lanes` rows of a vector. The elements of a row are one access, or,
+/// where it starts anywhere, one each.
+void TransposeWriter::turn(const StagedTensor &tensor, Value arena, uint32_t vector, uint32_t lanes, bool isAligned) {
   Type element = storedType(tensor.tensor->element);
-  auto type = VectorType::get(vector, element);
-  const uint32_t across = tile_.read / vector;
-  each(across * (tile_.written / vector), std::max(1u, kMaxInFlight / vector), [&](ArrayRef<Value> squares) {
-    SmallVector<SmallVector<Value>> rows; // [squares][vector]
-    for (Value square : squares) {
-      Value read = k_.mul(k_.rem(square, k_.number(across)), k_.number(vector));
-      Value written = k_.mul(k_.div(square, k_.number(across)), k_.number(vector));
-      SmallVector<Value> &loaded = rows.emplace_back();
-      for (uint32_t row = 0; row < vector; ++row) {
-        Point point = pointAt({k_.add(written, k_.number(row)), read}, vector, 1);
-        loaded.push_back(k_.load(type, bodies_.address(*tensor.op, *tensor.tensor, point), vector * tensor.bytes(),
-                                 bodies_.isStreamed(*tensor.tensor)));
-      }
+  const Addresses addresses = addressesOf(tensor);
+  const uint32_t across = tile_.read / lanes, bytes = isAligned ? tensor.bytes() : 4;
+  const uint32_t inFlight = std::max(1u, kBytesInFlight / (vector * lanes * bytes));
+  auto load = [&](const Place &place) {
+    SmallVector<Value> elements;
+    if (!isAligned) {
+      for (uint32_t lane = 0; lane < lanes; ++lane)
+        elements.push_back(k_.load(
+            element, addressAt(tensor, addresses, {place.written, k_.add(place.read, word(lane))}, 1), tensor.bytes()));
+      return elements;
     }
-    for (auto [square, loaded] : llvm::zip_equal(squares, rows)) {
-      Value read = k_.mul(k_.rem(square, k_.number(across)), k_.number(vector));
-      Value written = k_.mul(k_.div(square, k_.number(across)), k_.number(vector));
-      SmallVector<SmallVector<Value>> elements; // [rows][columns]
-      for (Value row : loaded) {
-        SmallVector<Value> &each = elements.emplace_back();
-        for (uint32_t column = 0; column < vector; ++column)
-          each.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, row, k_.number(column)));
-      }
-      storeTurned(tensor, arena, elements, {written, read});
+    Value all = k_.load(VectorType::get(lanes, element), addressAt(tensor, addresses, place, lanes),
+                        lanes * tensor.bytes(), bodies_.isStreamed(*tensor.tensor));
+    for (uint32_t lane = 0; lane < lanes; ++lane)
+      elements.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(lane)));
+    return elements;
+  };
+  each(across * (tile_.written / vector), inFlight, [&](ArrayRef<Value> pieces) {
+    Places places;
+    SmallVector<SmallVector<SmallVector<Value>>> loaded; // [pieces][rows][columns]
+    for (Value piece : pieces) {
+      const Place &place = places.emplace_back(
+          Place{k_.mul(k_.div(piece, word(across)), word(vector)), k_.mul(k_.rem(piece, word(across)), word(lanes))});
+      loaded.emplace_back();
+      for (uint32_t row = 0; row < vector; ++row)
+        loaded.back().push_back(load({k_.add(place.written, word(row)), place.read}));
     }
+    for (auto [place, rows] : llvm::zip_equal(places, loaded))
+      storeTurned(tensor, arena, rows, place);
   });
 }
 
@@ -210,7 +262,7 @@ void TransposeWriter::storeTurned(const StagedTensor &tensor, Value arena, Array
     Value turned = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(vector, element));
     for (auto [number, row] : llvm::enumerate(rows))
       turned = LLVM::InsertElementOp::create(k_.b, k_.loc, turned, row[column], k_.number(number));
-    Value to = slot(vector, {place.written, k_.add(place.read, k_.number(column))});
+    Value to = slot(vector, {place.written, k_.add(place.read, word(column))});
     k_.store(turned, k_.at(arena, element, to), vector * tensor.bytes());
   }
 }
@@ -225,40 +277,24 @@ Value TransposeWriter::isInsideOf(const StagedTensor &tensor, uint32_t lanes) {
   return isInside(k_, w_.arguments, *tensor.tensor, element(origin_), element(end), lanes * tensor.bytes());
 }
 
-/// As turnSquares(), of rows that start anywhere: what a thread loads of each row, two vectors, is narrower, so that it
+/// As turn(), of rows that start anywhere: what a thread loads of each row, two vectors, is narrower, so that it
 /// has registers for it. A run that reaches beyond a row's end holds what lies there, which nobody writes.
 void TransposeWriter::turnShifted(const StagedTensor &tensor, Value arena, uint32_t vector) {
   const uint32_t lanes = lanesOfShifted(vector, tensor.bytes());
+  const Addresses addresses = addressesOf(tensor);
   const uint32_t across = tile_.read / lanes;
   each(across * (tile_.written / vector), 1, [&](ArrayRef<Value> pieces) {
-    Value read = k_.mul(k_.rem(pieces.front(), k_.number(across)), k_.number(lanes));
-    Value written = k_.mul(k_.div(pieces.front(), k_.number(across)), k_.number(vector));
+    const Place place{k_.mul(k_.div(pieces.front(), word(across)), word(vector)),
+                      k_.mul(k_.rem(pieces.front(), word(across)), word(lanes))};
     SmallVector<Straddling> loaded;
-    for (uint32_t row = 0; row < vector; ++row) {
-      Point point = pointAt({k_.add(written, k_.number(row)), read}, 1, 1);
-      loaded.push_back(loadStraddling(k_, bodies_.address(*tensor.op, *tensor.tensor, point), lanes * tensor.bytes(),
-                                      bodies_.isStreamed(*tensor.tensor)));
-    }
+    for (uint32_t row = 0; row < vector; ++row)
+      loaded.push_back(loadStraddling(k_,
+                                      addressAt(tensor, addresses, {k_.add(place.written, word(row)), place.read}, 1),
+                                      lanes * tensor.bytes(), bodies_.isStreamed(*tensor.tensor)));
     SmallVector<SmallVector<Value>> rows;
     for (const Straddling &row : loaded)
       rows.push_back(runOf(k_, row, storedType(tensor.tensor->element), lanes));
-    storeTurned(tensor, arena, rows, {written, read});
-  });
-}
-
-/// One element at a time, neighbouring threads side by side.
-void TransposeWriter::copyElements(const StagedTensor &tensor, Value arena, uint32_t vector) {
-  Type element = storedType(tensor.tensor->element);
-  each(tile_.read * tile_.written, kMaxInFlight, [&](ArrayRef<Value> numbers) {
-    Places places;
-    SmallVector<Value> values;
-    for (Value number : numbers) {
-      places.push_back({k_.div(number, k_.number(tile_.read)), k_.rem(number, k_.number(tile_.read))});
-      values.push_back(
-          k_.load(element, bodies_.address(*tensor.op, *tensor.tensor, pointAt(places.back(), 1, 1)), tensor.bytes()));
-    }
-    for (auto [place, value] : llvm::zip_equal(places, values))
-      k_.store(value, k_.at(arena, element, slot(vector, place)), tensor.bytes());
+    storeTurned(tensor, arena, rows, place);
   });
 }
 
@@ -268,7 +304,7 @@ SmallVector<Value> TransposeWriter::readStaged(const StagedTensor &tensor, Value
   const uint32_t count = std::min<uint32_t>(bodies_.width(), vector);
   SmallVector<Value> lanes;
   for (uint32_t lane = 0; lane < bodies_.width(); lane += count) {
-    Value from = k_.at(arena, element, slot(vector, {k_.add(place.written, k_.number(lane)), place.read}));
+    Value from = k_.at(arena, element, slot(vector, {k_.add(place.written, word(lane)), place.read}));
     if (count == 1) {
       lanes.push_back(k_.load(element, from, tensor.bytes()));
       continue;
@@ -280,29 +316,83 @@ SmallVector<Value> TransposeWriter::readStaged(const StagedTensor &tensor, Value
   return lanes;
 }
 
-/// Along the rows of the results, as elementwise does.
+/// In vectors of as many elements as rows of the results are a multiple of, and their tensors are aligned by.
+void TransposeWriter::writeAligned(uint32_t width) {
+  width = lanesOfAxis(turn_.written, width);
+  if (width == 1)
+    return writeTile(1);
+  // A vector of 16 bytes of the widest elements has four words.
+  const uint32_t narrow = w_.shape.axes[turn_.written].size ? 1 : std::max(1u, width / 4);
+  k_.branch(
+      bodies_.isAligned(width, /*needsWhole=*/true), [&] { writeTile(width); },
+      [&] {
+        if (narrow == 1)
+          return writeTile(1);
+        k_.branch(bodies_.isAligned(narrow, /*needsWhole=*/true), [&] { writeTile(narrow); }, [&] { writeTile(1); });
+      });
+}
+
+/// A thread goes down the tile, from row to row of the results, in one vector of each, so that it asks once whether
+/// there is one and has little to compute for the next.
 void TransposeWriter::writeTile(uint32_t width) {
   Bodies::Scope scope(bodies_);
   bodies_.setWidth(width);
-  const uint32_t across = tile_.written / width;
-  const uint32_t inFlight =
+  const uint32_t across = tile_.written / width; // vectors of a row
+  Value thread = k_.word(k_.thread());
+  auto column = [&](Value vector, Value first, uint32_t together) {
+    Value written = k_.mul(vector, word(width));
+    if (isWhole(turn_.written, tile_.written))
+      return writeRows(width, written, first, together);
+    k_.when(k_.less(written, left_.lookup(turn_.written)), [&] { writeRows(width, written, first, together); });
+  };
+  if (across <= k_.threads)
+    return column(k_.rem(thread, word(across)), k_.div(thread, word(across)), k_.threads / across);
+  k_.loop(thread, word(across), word(k_.threads), {}, [&](Value vector, ValueRange) {
+    column(vector, word(0), 1);
+    return SmallVector<Value>();
+  });
+}
+
+/// Every `together`-th row from `first` on, several at a time. Of the last ones some may be missing.
+void TransposeWriter::writeRows(uint32_t width, Value written, Value first, uint32_t together) {
+  uint32_t inFlight =
       llvm::bit_floor(std::clamp(kMaxWork / (std::max(workOf(w_.kernel), 1u) * width), 1u, kMaxInFlight));
-  each(across * tile_.read, inFlight, [&](ArrayRef<Value> numbers) {
+  inFlight = std::min(inFlight, std::max(1u, tile_.read / together));
+  const bool isWholeTile = isWhole(turn_.read, tile_.read);
+  Value end = isWholeTile ? word(tile_.read) : left_.lookup(turn_.read);
+  auto rows = [&](Value from, bool allExist) {
+    Bodies::Scope inside(bodies_);
     SmallVector<Point> points;
-    for (Value number : numbers) {
-      const Place place{k_.mul(k_.rem(number, k_.number(across)), k_.number(width)), k_.div(number, k_.number(across))};
-      points.push_back(pointAt(place, 1, width));
+    for (uint32_t i = 0; i < inFlight; ++i) {
+      const Place place{written, k_.add(from, word(int64_t(i) * together))};
+      points.push_back(pointAt(place));
       places_[points.back().id] = place;
+      if (allExist)
+        bodies_.preload(points.back());
     }
-    for (const Point &point : points)
-      bodies_.preload(point);
-    for (const Point &point : points)
-      k_.when(exists(places_.lookup(point.id)), [&] {
-        Bodies::Scope inside(bodies_);
+    for (const Point &point : points) {
+      auto store = [&] {
+        Bodies::Scope one(bodies_);
         for (const KernelOp &op : w_.kernel.ops)
           bodies_.store(op, point);
-      });
+      };
+      if (allExist)
+        store();
+      else
+        k_.when(k_.less(places_.lookup(point.id).read, end), store);
+    }
+  };
+  if (isWholeTile && tile_.read == together * inFlight)
+    return rows(first, true);
+  Value step = word(int64_t(together) * inFlight);
+  // Signed: few rows have no place for several at a time.
+  Value several = k_.sub(end, word(int64_t(together) * (inFlight - 1)));
+  const SmallVector<Value> rest = k_.loop(first, several, step, {first}, [&](Value from, ValueRange) {
+    rows(from, true);
+    return SmallVector<Value>{k_.add(from, step)};
   });
+  if (!isWholeTile && inFlight > 1)
+    k_.when(k_.less(rest.front(), end), [&] { rows(rest.front(), false); });
 }
 
 } // namespace

@@ -10,9 +10,10 @@
 //        [..........]   ---->   rows along i  ---->    [..........]
 //   +64  [..........]           (swizzled)        +64  [..........]
 //
-// A thread reads a square of V vectors of V elements and writes it to shared memory turned, again in whole vectors.
-// Then the group is computed as elsewhere, along y's rows, only that x is read from shared memory. Tensors that lie
-// along y's rows, or are the same for all of a row, are read from where they are.
+// A thread reads a square of V vectors of V elements and writes it to shared memory turned, again in whole vectors. Of
+// rows that are no multiple of V elements it reads as many of each as they are a multiple of, and writes so on the
+// other side. Then the group is computed as elsewhere, along y's rows, only that x is read from shared memory. Tensors
+// that lie along y's rows, or are the same for all of a row, are read from where they are.
 #pragma once
 
 #include "compiler/codegen/plan/strategy.h"

@@ -119,6 +119,10 @@ uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes) {
   return vector;
 }
 
+uint32_t lanesOfWord(uint32_t bytes) {
+  return std::max(1u, 4 / bytes);
+}
+
 uint32_t lanesOfShifted(uint32_t vector, uint32_t bytes) {
   return std::min({vector, 64 / (vector * bytes), 16 / bytes});
 }

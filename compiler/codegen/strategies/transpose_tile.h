@@ -42,6 +42,9 @@ llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape);
 /// Elements of a vector in shared memory: 16 bytes, 8 where that gives more threads a square to turn.
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes);
 
+/// Elements of a word of 4 bytes, at least one.
+uint32_t lanesOfWord(uint32_t bytes);
+
 /// Elements of a row that a thread takes of rows that start anywhere: it has 32 registers for them.
 uint32_t lanesOfShifted(uint32_t vector, uint32_t bytes);
 

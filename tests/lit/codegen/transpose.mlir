@@ -5,6 +5,8 @@
 // RUN: FileCheck %s --check-prefix=WORD --input-file=%t/word_dispatch_0_sm_80.ptx
 // RUN: FileCheck %s --check-prefix=HALF --input-file=%t/half_dispatch_0_sm_80.ptx
 // RUN: FileCheck %s --check-prefix=RAGGED --input-file=%t/ragged_dispatch_0_sm_80.ptx
+// RUN: FileCheck %s --check-prefix=READ-WORDS --input-file=%t/from_words_dispatch_0_sm_80.ptx
+// RUN: FileCheck %s --check-prefix=WRITE-WORDS --input-file=%t/to_words_dispatch_0_sm_80.ptx
 // RUN: FileCheck %s --check-prefix=FUSED --input-file=%t/fused_dispatch_0_sm_80.ptx
 
 // 64 x 64 of 4 bytes: 4 x 4 a thread, or, where bases are not aligned, an element at a time.
@@ -49,11 +51,29 @@ func.func @small(%x: tensor<16x1024xbf16>) -> tensor<1024x16xbf16> {
 // shifted. At the ends of the tensor, an element at a time.
 // RAGGED: shf.r.wrap.b32
 // RAGGED-COUNT-4: st.shared.v4.b32
-// RAGGED: st.shared.b16
+// RAGGED-COUNT-32: ld.global.nc.b16
+// RAGGED-COUNT-4: st.shared.v4.b32
 func.func @ragged(%x: tensor<2048x4095xbf16>) -> tensor<4095x2048xbf16> {
   %e = tensor.empty() : tensor<4095x2048xbf16>
   %r = linalg.transpose ins(%x : tensor<2048x4095xbf16>) outs(%e : tensor<4095x2048xbf16>) permutation = [1, 0]
   return %r : tensor<4095x2048xbf16>
+}
+
+// Rows that are a multiple of a word long, but of no vector, are read and written in words.
+// READ-WORDS-COUNT-8: ld.global.nc.v2.b16
+// READ-WORDS: bar.sync
+func.func @from_words(%x: tensor<4096x250xbf16>) -> tensor<250x4096xbf16> {
+  %e = tensor.empty() : tensor<250x4096xbf16>
+  %r = linalg.transpose ins(%x : tensor<4096x250xbf16>) outs(%e : tensor<250x4096xbf16>) permutation = [1, 0]
+  return %r : tensor<250x4096xbf16>
+}
+// WRITE-WORDS: bar.sync
+// WRITE-WORDS-COUNT-8: ld.shared.b32
+// WRITE-WORDS-COUNT-8: st.global.b32
+func.func @to_words(%x: tensor<250x4096xbf16>) -> tensor<4096x250xbf16> {
+  %e = tensor.empty() : tensor<4096x250xbf16>
+  %r = linalg.transpose ins(%x : tensor<250x4096xbf16>) outs(%e : tensor<4096x250xbf16>) permutation = [1, 0]
+  return %r : tensor<4096x250xbf16>
 }
 
 // Height and width are one axis of 3136: 13 tiles of 256 of it, times the 16 channels.
