@@ -28,10 +28,10 @@ bool isOfWords(const KernelFunction &kernel, const GroupShape &shape) {
 }
 
 /// Whether tensors with an element for each of the group's have 2 bytes of each, and wider ones only vectors along rows
-/// that are a multiple of 8 long: of these, which a cache has, a thread may well read two vectors for one of the
-/// others.
+/// that are a multiple of 8 long, or may be: of these, which a cache has, a thread may well read two vectors for one of
+/// the others.
 bool isNarrowByRows(const KernelFunction &kernel, const GroupShape &shape) {
-  if (shape.axes.size() < 2 || !shape.axes.back().size || *shape.axes.back().size % 8 != 0)
+  if (shape.axes.size() < 2 || (shape.axes.back().size && *shape.axes.back().size % 8 != 0))
     return false;
   auto isNarrow = [&](const KernelOp &op, const KernelTensor &tensor) {
     const bool isVector = tensor.map.isProjectedPermutation() && shape.mapOf(tensor, op.op).getNumResults() == 1;
@@ -263,13 +263,24 @@ private:
   Value first_;                            // element of the block
 };
 
+Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, uint32_t width) {
+  constexpr uint32_t kThreads = 256;
+  SmallVector<SpaceAxis> axes(shape.axes);
+  int64_t rounds = 1;
+  if (const std::optional<unsigned> unrolled = unrolledAxis(kernel, shape)) {
+    rounds = *axes[*unrolled].size;
+    axes.erase(axes.begin() + *unrolled);
+  }
+  return Plan{name, kThreads, {{"width", width}, {"unrolled", rounds}}, {{extentsOf(axes), int64_t(kThreads) * width}}};
+}
+
 } // namespace
 
 std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupShape &shape) const {
   if (shape.group.hasReduction())
     return std::nullopt;
   uint32_t width = shape.axes.empty() ? 1 : vectorWidth(kernel, shape, shape.axes.size() - 1);
-  if (width == 4 && isNarrowByRows(kernel, shape))
+  if (width == 4 && shape.axes.back().size && isNarrowByRows(kernel, shape))
     width = 8;
   // Rows that are no multiple of a vector, but of half a one that is wide enough, are whole vectors.
   if (shape.axes.size() > 1)
@@ -278,15 +289,7 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
         width /= 2;
   for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
     width /= 2;
-  constexpr uint32_t kThreads = 256;
-  SmallVector<SpaceAxis> axes(shape.axes);
-  int64_t rounds = 1;
-  if (const std::optional<unsigned> unrolled = unrolledAxis(kernel, shape)) {
-    rounds = *axes[*unrolled].size;
-    axes.erase(axes.begin() + *unrolled);
-  }
-  return Plan{
-      name(), kThreads, {{"width", width}, {"unrolled", rounds}}, {{extentsOf(axes), int64_t(kThreads) * width}}};
+  return planOf(name(), kernel, shape, width);
 }
 
 /// Rows of unknown length: of whole vectors, of halves, and all others.
@@ -300,14 +303,18 @@ std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupSh
   const Guard row{extentsOf(shape.axes.back())};
   std::vector<Plan> plans;
   std::optional<int64_t> wider;
-  for (int64_t multiple = width; multiple >= (takesHalves(kernel, width) ? width / 2 : width); multiple /= 2) {
-    plans.push_back(*any);
-    plans.back().choices.push_back({"multiple", multiple});
-    plans.back().guards = {row};
-    plans.back().guards.back().multipleOf = multiple;
-    plans.back().guards.back().noMultipleOf = wider;
+  auto add = [&](Plan plan, int64_t multiple) {
+    plan.choices.push_back({"multiple", multiple});
+    plan.guards = {row};
+    plan.guards.back().multipleOf = multiple;
+    plan.guards.back().noMultipleOf = wider;
+    plans.push_back(std::move(plan));
     wider = multiple;
-  }
+  };
+  if (width == 4 && isNarrowByRows(kernel, shape) && 8 * workOf(kernel) <= kMaxWorkPerThread)
+    add(planOf(name(), kernel, shape, 8), 8);
+  for (int64_t multiple = width; multiple >= (takesHalves(kernel, width) ? width / 2 : width); multiple /= 2)
+    add(*any, multiple);
   any->guards = {row};
   any->guards.back().noMultipleOf = wider;
   plans.push_back(*any);

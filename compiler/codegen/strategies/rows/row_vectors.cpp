@@ -26,11 +26,13 @@ void RowVectors::setCluster(uint32_t cluster, Value rank) {
     lane_ = k_.add(k_.mul(rank, k_.number(lanes_)), lane_);
 }
 
-void RowVectors::setWidth(unsigned width, unsigned planned, bool isRagged) {
+void RowVectors::setWidth(unsigned width, unsigned planned, bool isRagged, std::optional<int64_t> known) {
   width_ = width;
   planned_ = planned;
   isRagged_ = isRagged;
-  least_ = most_ = std::nullopt;
+  least_ = most_ = known;
+  if (known)
+    return;
   if (std::optional<int64_t> elements = GroupShape::sizeOf(w_.shape.reducedAxes())) {
     most_ = *elements / width;
     least_ = isRagged ? (*elements - (width - 1)) / width : *most_;
@@ -49,8 +51,11 @@ Row RowVectors::rowOf(uint32_t number) {
     Value rows = w_.space.size(0, parallel);
     linear = k_.add(k_.mul(linear, k_.number(groups * rows_)), k_.number(number * groups));
     linear = k_.add(linear, k_.div(k_.thread(), k_.number(lanes_)));
-    row.exists = k_.less(linear, rows);
-    linear = k_.min(linear, k_.sub(rows, k_.number(1))); // all lanes of a warp take part in its shuffles
+    const std::optional<int64_t> known = GroupShape::sizeOf(w_.shape.parallelAxes());
+    if (!known || *known % (groups * rows_) != 0) {
+      row.exists = k_.less(linear, rows);
+      linear = k_.min(linear, k_.sub(rows, k_.number(1))); // all lanes of a warp take part in its shuffles
+    }
   }
   w_.space.place(row.point, 0, parallel, linear);
   row.point.index.resize(axes);

@@ -37,7 +37,8 @@ public:
   /// Rows from here on are of `cluster` blocks, among which this one has `rank`.
   void setCluster(uint32_t cluster, mlir::Value rank);
   /// Vectors have `width` elements from here on; a plan's has `planned`.
-  void setWidth(unsigned width, unsigned planned, bool isRagged);
+  /// @param known of a row that the kernel has seen to be so many vectors long
+  void setWidth(unsigned width, unsigned planned, bool isRagged, std::optional<int64_t> known = std::nullopt);
   /// The thread's row of that number: a block takes `rows` times as many as it has groups of lanes.
   Row rowOf(uint32_t number);
   void setRow(const Row &row) { row_ = row; }
