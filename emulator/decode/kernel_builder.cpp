@@ -130,13 +130,11 @@ FunctionCode *KernelBuilder::codeOf(const ptx::Function *function) {
   return it == codes_.end() ? nullptr : it->second;
 }
 
-/// Static variables one after the other; all `extern .shared` arrays begin together behind them: at the next multiple
-/// of 16, whatever they are declared with, which is where CUDA's linker puts them (nvlink, and cuLink on an H200).
-/// cuModuleLoadData goes by their alignment; what is right here is right with both.
+/// Static variables one after the other; all `extern .shared` arrays begin together behind them.
 void KernelBuilder::layoutShared() {
-  constexpr uint32_t kDynamicAlignment = 16;
   Placement places(kSharedStart), used; // used: as on a device, without gaps
   const uint64_t gap = checks.shadowed() ? kSharedGap : 0;
+  uint32_t dynamicAlignment = 16;
   auto place = [&](const ptx::Variable &variable) {
     const uint64_t at = places.place(variable.bytes(), variable.effectiveAlignment());
     places.place(gap, 1);
@@ -148,15 +146,23 @@ void KernelBuilder::layoutShared() {
   };
   auto isDynamic = [](const ptx::Variable &variable) { return variable.isExtern || variable.bytes() == 0; };
   for (const ptx::Variable &variable : module.variables)
-    if (sharedOffsets.count(variable.name) && !isDynamic(variable))
-      sharedOffsets[variable.name] = place(variable);
+    if (sharedOffsets.count(variable.name)) {
+      if (isDynamic(variable))
+        dynamicAlignment = std::max(dynamicAlignment, variable.effectiveAlignment());
+      else
+        sharedOffsets[variable.name] = place(variable);
+    }
   for (const ptx::Function *function : functions)
     for (const ptx::Variable &variable : function->declarations)
-      if (variable.space == StateSpace::Shared && !isDynamic(variable))
-        sharedInFunctions[{function, &variable}] = place(variable);
+      if (variable.space == StateSpace::Shared) {
+        if (isDynamic(variable))
+          dynamicAlignment = std::max(dynamicAlignment, variable.effectiveAlignment());
+        else
+          sharedInFunctions[{function, &variable}] = place(variable);
+      }
   kernel->staticShared = static_cast<uint32_t>(std::min<uint64_t>(used.end(), UINT32_MAX / 2));
   kernel->dynamicSharedStart =
-      static_cast<uint32_t>(alignUp(std::min<uint64_t>(places.end(), UINT32_MAX / 2), kDynamicAlignment));
+      static_cast<uint32_t>(alignUp(std::min<uint64_t>(places.end(), UINT32_MAX / 2), dynamicAlignment));
   for (const ptx::Variable &variable : module.variables)
     if (sharedOffsets.count(variable.name) && isDynamic(variable)) {
       sharedOffsets[variable.name] = kernel->dynamicSharedStart;

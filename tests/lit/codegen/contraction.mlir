@@ -45,7 +45,7 @@
 // The bias and the activation are in the kernel of the product.
 // PLAN: #hal.pipeline.layout<constants = [!hal.tensor_map<binding = 0, 128x64xbf16, swizzle = B128, promotion = L2B128, optional>, !hal.tensor_map<binding = 1, 64x64xbf16, swizzle = B128, promotion = L2B128, optional>, !hal.tensor_map<binding = 3, 16x64xbf16, swizzle = B128, promotion = L2B128, optional>]
 // PLAN-LABEL: hal.executable.source private @large_dispatch_0
-// PLAN: workgroup_local_memory = 229440 : index
+// PLAN: workgroup_local_memory = 229444 : index
 // PLAN: tenon.strategy = {columns = 128 : i64, name = "contraction", rows = 128 : i64, threads = 256 : i64, warpgroup_cluster = {{[12]}} : i64, warpgroup_columns = 256 : i64, warpgroup_rows = 128 : i64}
 // PLAN-COUNT-2: linalg.generic
 func.func @large(%a: tensor<2048x512xbf16>, %b: tensor<512x2048xbf16>, %bias: tensor<2048xf32>) -> tensor<2048x2048xbf16> {
