@@ -5,7 +5,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/summed_places.h"
-#include "compiler/dispatch/products/dilation.h"
+#include "compiler/dispatch/products/phase_copies.h"
 #include "compiler/dispatch/products/turned_result.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,18 +34,7 @@ private:
   bool mayDivide() const;
   bool mayDivideTurned();
   bool startsFromZero();
-  Type element() { return getElementTypeOrSelf(dilated_.image.getType()); }
   ArrayRef<int64_t> imageShape() { return cast<RankedTensorType>(dilated_.image.getType()).getShape(); }
-  Value number(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc_, value); }
-  Value isBelow(OpBuilder &b, Value value, int64_t limit) {
-    return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, value, number(b, limit));
-  }
-  Value both(OpBuilder &b, Value x, Value y) { return x ? arith::AndIOp::create(b, loc_, x, y).getResult() : y; }
-  Value build(ArrayRef<int64_t> shape, Type type, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
-  Value image();
-  SmallVector<unsigned> othersOfFilters();
-  bool areChannelsLast();
-  Value filters();
   linalg::GenericOp divide();
   void leaveOut(linalg::GenericOp divided, ArrayRef<AffineExpr> phases, ArrayRef<AffineExpr> taps);
   Value withoutEmptyPhases(Value result, ArrayRef<unsigned> dimensions);
@@ -127,141 +116,6 @@ bool Phases::startsFromZero() {
          start == b_.getZeroAttr(fill.getInputs()[0].getType());
 }
 
-Value Phases::build(ArrayRef<int64_t> shape, Type type, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
-  Value empty = tensor::EmptyOp::create(b_, loc_, shape, type);
-  const auto rank = unsigned(shape.size());
-  return linalg::GenericOp::create(b_, loc_, empty.getType(), ValueRange(), empty, b_.getMultiDimIdentityMap(rank),
-                                   SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-                                   [&](OpBuilder &b, Location, ValueRange) {
-                                     SmallVector<Value> place;
-                                     for (unsigned dimension = 0; dimension < rank; ++dimension)
-                                       place.push_back(linalg::IndexOp::create(b, loc_, dimension));
-                                     linalg::YieldOp::create(b, loc_, element(b, place));
-                                   })
-      .getResult(0);
-}
-
-/// The image by index (loop of the result + tap), with a border where one is met; elsewhere as the convolution saw it.
-Value Phases::image() {
-  SmallVector<int64_t> shape;
-  bool isWhole = true;
-  auto seen = cast<RankedTensorType>(convolution_.image->get().getType());
-  SmallVector<int64_t> begins; // [dimension] of the image
-  for (auto [dimension, length] : llvm::enumerate(imageShape())) {
-    if (const Dilation *dilation = whole_.ofDimension(dimension)) {
-      shape.push_back(dilation->results / dilation->step + dilation->taps - 1);
-      begins.push_back(dilation->first);
-    } else {
-      shape.push_back(seen.getDimSize(dimension));
-      begins.push_back(LinearExpr::of(dilated_.map.getResult(dimension), seen.getRank())->offset);
-    }
-    isWhole &= begins.back() == 0 && shape.back() == length;
-  }
-  if (isWhole)
-    return dilated_.image;
-  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(element()));
-  return build(shape, element(), [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
-    SmallVector<Value> place;
-    Value isInside;
-    for (auto [dimension, index] : llvm::enumerate(at)) {
-      const int64_t length = imageShape()[dimension], begin = begins[dimension];
-      Value inImage = begin == 0 ? index : arith::AddIOp::create(b, loc_, index, number(b, begin)).getResult();
-      if (begin < 0 || shape[dimension] + begin > length) {
-        isInside = both(b, isInside, isBelow(b, inImage, length));
-        inImage = arith::MinSIOp::create(b, loc_, inImage, number(b, length - 1));
-        inImage = arith::MaxSIOp::create(b, loc_, inImage, number(b, 0));
-      }
-      place.push_back(inImage);
-    }
-    Value value = tensor::ExtractOp::create(b, loc_, dilated_.image, place);
-    return isInside ? arith::SelectOp::create(b, loc_, isInside, value, zero).getResult() : value;
-  });
-}
-
-/// Loops of the filters' dimensions but the window's and the result's channels: sums.
-SmallVector<unsigned> Phases::othersOfFilters() {
-  SmallVector<unsigned> others;
-  for (AffineExpr expr : filters_.getResults()) {
-    const unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (expr != written_.getResults().back() &&
-        llvm::none_of(dilations_, [&](const Dilation &each) { return each.window == loop; }))
-      others.push_back(loop);
-  }
-  return others;
-}
-
-/// Of a batch the result's channels are last, except where rows of them would not be aligned and those of the sum are.
-bool Phases::areChannelsLast() {
-  constexpr int64_t kVectorBytes = 16;
-  const SmallVector<unsigned> others = othersOfFilters();
-  auto isAligned = [&](unsigned loop) { return sizes_[loop] * elementBytes(element()) % kVectorBytes == 0; };
-  return isAligned(cast<AffineDimExpr>(written_.getResults().back()).getPosition()) || others.size() != 1 ||
-         !isAligned(others.front());
-}
-
-/// Of phases that are columns: [taps, other sums, phases but the last, last phase and channel]; of a batch: [phases,
-/// taps, other sums, channel], or the channel before these.
-Value Phases::filters() {
-  const SmallVector<unsigned> others = othersOfFilters();
-  SmallVector<int64_t> shape;
-  if (areApart_)
-    for (const Dilation &each : dilations_)
-      shape.push_back(each.step);
-  const size_t firstTap = shape.size();
-  for (const Dilation &each : dilations_)
-    shape.push_back(each.taps);
-  const unsigned last = cast<AffineDimExpr>(written_.getResults().back()).getPosition();
-  for (unsigned loop : others)
-    shape.push_back(sizes_[loop]);
-  if (!areApart_)
-    for (const Dilation &each : dilations_.drop_back())
-      shape.push_back(each.step);
-  shape.push_back((areApart_ ? 1 : dilations_.back().step) * sizes_[last]);
-  const bool isTurned = areApart_ && !areChannelsLast();
-  if (isTurned)
-    std::swap(shape.back(), shape[shape.size() - 2]);
-  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(element()));
-  return build(shape, element(), [&](OpBuilder &b, ArrayRef<Value> written) -> Value {
-    SmallVector<Value> at(written);
-    if (isTurned)
-      std::swap(at.back(), at[at.size() - 2]);
-    Value channels = number(b, sizes_[last]);
-    const size_t count = dilations_.size();
-    llvm::DenseMap<unsigned, Value> placeOf; // of a loop
-    placeOf[last] = areApart_ ? at.back() : arith::RemUIOp::create(b, loc_, at.back(), channels).getResult();
-    for (auto [number, loop] : llvm::enumerate(others))
-      placeOf[loop] = at[firstTap + count + number];
-    Value exists;
-    for (auto [which, each] : llvm::enumerate(dilations_)) {
-      Value tap = at[firstTap + which];
-      Value phase = areApart_            ? at[which]
-                    : which + 1 == count ? arith::DivUIOp::create(b, loc_, at.back(), channels).getResult()
-                                         : at[count + others.size() + which];
-      // Few taps and few phases: each of their pairs is known.
-      Value place = number(b, 0), isPlace = arith::ConstantOp::create(b, loc_, b.getBoolAttr(false));
-      for (int64_t p = 0; p < each.step; ++p)
-        for (int64_t t = 0; t < each.taps; ++t) {
-          const std::optional<int64_t> found = each.placeOf(p, t);
-          if (!found)
-            continue;
-          auto is = [&](Value value, int64_t wanted) {
-            return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, value, number(b, wanted)).getResult();
-          };
-          Value isPair = arith::AndIOp::create(b, loc_, is(phase, p), is(tap, t));
-          place = arith::SelectOp::create(b, loc_, isPair, number(b, *found), place);
-          isPlace = arith::OrIOp::create(b, loc_, isPlace, isPair);
-        }
-      placeOf[each.window] = place;
-      exists = both(b, exists, isPlace);
-    }
-    SmallVector<Value> place;
-    for (AffineExpr expr : filters_.getResults())
-      place.push_back(placeOf[cast<AffineDimExpr>(expr).getPosition()]);
-    Value value = tensor::ExtractOp::create(b, loc_, convolution_.filters->get(), place);
-    return arith::SelectOp::create(b, loc_, exists, value, zero);
-  });
-}
-
 /// What is computed from each element alone is computed in the shape of `result`, so that it shares its kernel; whoever
 /// reads anything else reads a view.
 void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
@@ -303,9 +157,9 @@ void Phases::leaveOut(linalg::GenericOp divided, ArrayRef<AffineExpr> phases, Ar
   Value exists;
   for (auto [each, phase, tap] : llvm::zip_equal(dilations_, phases, taps))
     if (each.taps > 1 && !each.hasAllPairs())
-      exists = both(b, exists,
-                    writeSummedPlaces(b, loc_, index(phase), index(tap), each.step, each.taps,
-                                      [&](int64_t p, int64_t t) { return each.placeOf(p, t).has_value(); }));
+      exists = PlaceMath(b, loc_).both(
+          exists, writeSummedPlaces(b, loc_, index(phase), index(tap), each.step, each.taps,
+                                    [&](int64_t p, int64_t t) { return each.placeOf(p, t).has_value(); }));
   Value term = accumulator.contributed;
   Value none = arith::ConstantOp::create(b, loc_, b.getZeroAttr(term.getType()));
   Value chosen = arith::SelectOp::create(b, loc_, exists, term, none);
@@ -332,10 +186,11 @@ Value Phases::withoutEmptyPhases(Value result, ArrayRef<unsigned> dimensions) {
                    continue;
                  Value phase = linalg::IndexOp::create(b, loc_, dimension);
                  if (!areApart_ && dimension + 1 == rank)
-                   phase = arith::DivUIOp::create(b, loc_, phase, number(b, type.getShape().back() / each.step));
-                 exists = both(b, exists,
-                               writeSummedPlaces(b, loc_, phase, {}, each.step, 1,
-                                                 [&](int64_t p, int64_t t) { return each.placeOf(p, t).has_value(); }));
+                   phase = arith::DivUIOp::create(b, loc_, phase,
+                                                  PlaceMath(b, loc_).number(type.getShape().back() / each.step));
+                 exists = PlaceMath(b, loc_).both(
+                     exists, writeSummedPlaces(b, loc_, phase, {}, each.step, 1,
+                                               [&](int64_t p, int64_t t) { return each.placeOf(p, t).has_value(); }));
                }
                linalg::YieldOp::create(b, loc_,
                                        arith::SelectOp::create(b, loc_, exists, elements[0], start).getResult());
@@ -382,6 +237,7 @@ linalg::GenericOp Phases::divide() {
         llvm::none_of(dilations_, [&](const Dilation &each) { return each.window == loop; }))
       loops[loop] = addLoop(type);
 
+  PhaseCopies copies(b_, convolution_, whole_, written_, areApart_);
   const AffineMap before = op_.getMatchingIndexingMap(convolution_.image);
   for (unsigned dimension = 0; dimension < before.getNumResults(); ++dimension)
     if (const Dilation *dilation = whole_.ofDimension(dimension))
@@ -391,15 +247,15 @@ linalg::GenericOp Phases::divide() {
   if (areApart_)
     llvm::append_range(ofFilters, phases);
   llvm::append_range(ofFilters, taps);
-  for (unsigned loop : othersOfFilters())
+  for (unsigned loop : copies.othersOfFilters())
     ofFilters.push_back(loops[loop]);
   if (!areApart_)
     llvm::append_range(ofFilters, ArrayRef(phases).drop_back());
   ofFilters.push_back(loops[last]);
-  if (areApart_ && !areChannelsLast())
+  if (areApart_ && !copies.areChannelsLast())
     std::swap(ofFilters.back(), ofFilters[ofFilters.size() - 2]);
 
-  SmallVector<Value> inputs = {image(), filters()};
+  SmallVector<Value> inputs = {copies.image(), copies.filters()};
   auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
   SmallVector<AffineMap> maps = {mapOf(ofImage), mapOf(ofFilters)};
   if (convolution_.image->getOperandNumber() > convolution_.filters->getOperandNumber()) {
@@ -469,23 +325,24 @@ linalg::GenericOp Phases::widen() {
   }
   Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
   const ArrayRef<int64_t> shape = cast<RankedTensorType>(whole.getType()).getShape();
-  Value widened = build(shape, type, [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+  Value widened = buildTensor(b_, loc_, shape, type, [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+    PlaceMath math(b, loc_);
     SmallVector<Value> place(at);
     Value exists;
     for (auto [dimension, expr] : llvm::enumerate(written_.getResults())) {
       const Dilation *dilation = whole_.ofResult(cast<AffineDimExpr>(expr).getPosition());
       if (!dilation)
         continue;
-      Value step = number(b, dilation->step);
+      Value step = math.number(dilation->step);
       Value distance = at[dimension];
       if (dilation->offset != 0)
-        distance = arith::AddIOp::create(b, loc_, distance, number(b, dilation->offset));
+        distance = arith::AddIOp::create(b, loc_, distance, math.number(dilation->offset));
       Value rest = arith::RemUIOp::create(b, loc_, distance, step);
-      exists = both(b, exists, arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, rest, number(b, 0)));
+      exists = math.both(exists, arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, rest, math.number(0)));
       Value inImage = arith::DivUIOp::create(b, loc_, distance, step);
-      exists = both(b, exists, isBelow(b, inImage, narrow[dimension]));
-      inImage = arith::MinSIOp::create(b, loc_, inImage, number(b, narrow[dimension] - 1));
-      place[dimension] = arith::MaxSIOp::create(b, loc_, inImage, number(b, 0));
+      exists = math.both(exists, math.isBelow(inImage, narrow[dimension]));
+      inImage = arith::MinSIOp::create(b, loc_, inImage, math.number(narrow[dimension] - 1));
+      place[dimension] = arith::MaxSIOp::create(b, loc_, inImage, math.number(0));
     }
     Value value = tensor::ExtractOp::create(b, loc_, result, place);
     return arith::SelectOp::create(b, loc_, exists, value, zero);
