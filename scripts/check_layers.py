@@ -36,7 +36,7 @@ ROOMS = {
                  "dispatch/prepare", "dispatch/splits", "dispatch", "dispatch/attention/forms", "dispatch/attention",
                  "codegen/kernel", "codegen/kernel/bodies", "codegen/ptx", "codegen/contraction", "codegen/contraction/kernels", "codegen/grouped",
                  "codegen/tuning", "codegen/plan", "codegen/attention", "codegen/attention/hopper", "codegen/strategies/rows",
-                 "codegen/strategies/products", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen",
+                 "codegen/strategies/transposes", "codegen/strategies/products", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen",
                  "host/program", "host/scalars", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program/plan", "program", "c_api", "tools",
                 "tools/check_kernel"],

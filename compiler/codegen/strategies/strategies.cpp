@@ -10,7 +10,7 @@
 #include "compiler/codegen/strategies/products/grouped_filters.h"
 #include "compiler/codegen/strategies/products/skinny.h"
 #include "compiler/codegen/strategies/rows/rows.h"
-#include "compiler/codegen/strategies/transpose.h"
+#include "compiler/codegen/strategies/transposes/transpose.h"
 #include "compiler/codegen/strategies/windows.h"
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/transpose.h"
+#include "compiler/codegen/strategies/transposes/transpose_writer.h"
 
 #include "compiler/codegen/kernel/straddling.h"
-#include "compiler/codegen/strategies/transpose_tile.h"
+#include "compiler/codegen/strategies/transposes/transpose_tile.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -11,8 +11,6 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// A thread's straight-line code for the vectors that it computes side by side.
-constexpr uint32_t kMaxWork = 256;
 constexpr uint32_t kMaxInFlight = 8;
 // Of a tensor, that a thread loads before it stores any of it to shared memory.
 constexpr uint32_t kBytesInFlight = 128;
@@ -356,7 +354,7 @@ void TransposeWriter::writeTile(uint32_t width) {
 /// Every `together`-th row from `first` on, several at a time. Of the last ones some may be missing.
 void TransposeWriter::writeRows(uint32_t width, Value written, Value first, uint32_t together) {
   uint32_t inFlight =
-      llvm::bit_floor(std::clamp(kMaxWork / (std::max(workOf(w_.kernel), 1u) * width), 1u, kMaxInFlight));
+      llvm::bit_floor(std::clamp(kMaxTransposeWork / (std::max(workOf(w_.kernel), 1u) * width), 1u, kMaxInFlight));
   inFlight = std::min(inFlight, std::max(1u, tile_.read / together));
   const bool isWholeTile = isWhole(turn_.read, tile_.read);
   Value end = isWholeTile ? word(tile_.read) : left_.lookup(turn_.read);
@@ -397,47 +395,7 @@ void TransposeWriter::writeRows(uint32_t width, Value written, Value first, uint
 
 } // namespace
 
-static Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Turn &turn,
-                   const TransposeTile &tile) {
-  uint32_t width = std::min(vectorWidth(kernel, shape, turn.written), tile.written);
-  while (width > 1 && width * workOf(kernel) > kMaxWork)
-    width /= 2;
-  SmallVector<SpaceAxis> rest;
-  for (auto [number, axis] : llvm::enumerate(shape.axes))
-    if (number != turn.written && number != turn.read)
-      rest.push_back(axis);
-  return Plan{name,
-              tile.threads,
-              {{"width", width}, {"written", tile.written}, {"read", tile.read}},
-              {{extentsOf(shape.axes[turn.written]), tile.written},
-               {extentsOf(shape.axes[turn.read]), tile.read},
-               {extentsOf(rest), 1}}};
-}
-
-/// One for each size of tiles, where it is not known how many elements there are.
-std::vector<Plan> Transpose::plans(const KernelFunction &kernel, const GroupShape &shape) const {
-  const std::optional<Turn> turn = turnOf(kernel, shape);
-  if (!turn)
-    return {};
-  std::vector<Plan> plans;
-  const SmallVector<SizedTile> tiles = tilesOf(*turn, shape);
-  std::optional<int64_t> most;
-  for (const SizedTile &sized : tiles) {
-    plans.push_back(planOf(name(), kernel, shape, *turn, sized.tile));
-    const int64_t above = sized.least == 0 ? 0 : sized.least - 1;
-    if (tiles.size() > 1)
-      plans.back().guards = {Guard{extentsOf(shape.axes), above, most}};
-    most = above;
-  }
-  return plans;
-}
-
-std::optional<Plan> Transpose::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  std::vector<Plan> all = plans(kernel, shape);
-  return all.empty() ? std::nullopt : std::optional(all.front());
-}
-
-void Transpose::write(Writer &writer) const {
+void writeTranspose(Writer &writer) {
   TransposeWriter(writer).run();
 }
 
