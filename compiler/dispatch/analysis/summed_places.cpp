@@ -12,7 +12,8 @@ namespace {
 
 using Places = llvm::SmallMapVector<unsigned, int64_t, 2>; // of loops
 
-/// Loops that arithmetic on indices depends on; false where it is anything else.
+/// Loops that arithmetic on indices depends on; false where it is anything else, such as arithmetic on single bits, of
+/// which two make none.
 bool collectLoops(Value value, Places &loops) {
   if (matchPattern(value, m_Constant()))
     return true;
@@ -22,7 +23,8 @@ bool collectLoops(Value value, Places &loops) {
     return true;
   }
   return isa_and_nonnull<arith::AddIOp, arith::MulIOp, arith::ShRUIOp, arith::AndIOp, arith::CmpIOp>(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) { return collectLoops(operand, loops); });
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return operand.getType().isIndex() && collectLoops(operand, loops); });
 }
 
 /// Of what collectLoops() takes. @param places of the loops
@@ -37,9 +39,9 @@ std::optional<int64_t> evaluate(Value value, const Places &places) {
   if (!x || !y)
     return std::nullopt;
   if (isa<arith::AddIOp>(op))
-    return *x + *y;
+    return int64_t(uint64_t(*x) + uint64_t(*y));
   if (isa<arith::MulIOp>(op))
-    return *x * *y;
+    return int64_t(uint64_t(*x) * uint64_t(*y));
   if (isa<arith::AndIOp>(op))
     return *x & *y;
   if (isa<arith::ShRUIOp>(op))

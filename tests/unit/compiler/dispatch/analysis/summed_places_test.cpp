@@ -87,5 +87,12 @@ TEST_F(SummedPlacesOf, PlacesThatLieInNoStepsAreNone) {
   EXPECT_FALSE(places("%c = arith.cmpi ult, %p, %t : index")) << "of numbers that may have a sign";
 }
 
+// One and one is none in a single bit, and a bit that is set is -1.
+TEST_F(SummedPlacesOf, BitsAreNoNumbers) {
+  const std::string equal = "%c0 = arith.cmpi eq, %p, %t : index\n";
+  EXPECT_FALSE(places(equal + "%c = arith.addi %c0, %c0 : i1"));
+  EXPECT_FALSE(places(equal + "%yes = arith.constant true\n%c = arith.cmpi ne, %c0, %yes : i1"));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
