@@ -3,9 +3,8 @@
 
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/products/computed_tensor.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -48,10 +47,7 @@ private:
   double copySize(ArrayRef<Window> windows);
   const Window *windowOf(unsigned dimension);
   bool isJoined(unsigned loop);
-  Value number(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc_, value); }
-  Value isBelow(OpBuilder &b, Value value, int64_t limit) {
-    return arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ult, value, number(b, limit));
-  }
+  Value number(OpBuilder &b, int64_t value) { return PlaceMath(b, loc_).number(value); }
   Value build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
   SmallVector<Value> columnsAt(OpBuilder &b, Value place);
   Value readImage(OpBuilder &b, ArrayRef<Value> place);
@@ -158,27 +154,21 @@ bool Joiner::isJoined(unsigned loop) {
 /// zero, too.
 Value Joiner::build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
   Type type = this->element();
-  Value empty = tensor::EmptyOp::create(b_, loc_, shape, type);
   Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
   const int64_t room = roomOf(joined_), length = lengthOf(joined_, room);
-  return linalg::GenericOp::create(
-             b_, loc_, empty.getType(), ValueRange(), empty, b_.getMultiDimIdentityMap(shape.size()),
-             SmallVector<utils::IteratorType>(shape.size(), utils::IteratorType::parallel),
-             [&](OpBuilder &b, Location, ValueRange) {
-               SmallVector<Value> place;
-               for (unsigned dimension = 0; dimension < shape.size(); ++dimension)
-                 place.push_back(linalg::IndexOp::create(b, loc_, dimension));
-               Value last = place.back();
-               place.back() = arith::MinSIOp::create(b, loc_, last, number(b, length - 1));
-               Value value = element(b, place);
-               Value isInside = isBelow(b, last, length);
-               if (room != channels()) {
-                 Value channel = arith::RemUIOp::create(b, loc_, last, number(b, room));
-                 isInside = arith::AndIOp::create(b, loc_, isInside, isBelow(b, channel, channels()));
-               }
-               linalg::YieldOp::create(b, loc_, arith::SelectOp::create(b, loc_, isInside, value, zero).getResult());
-             })
-      .getResult(0);
+  return buildTensor(b_, loc_, shape, type, [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
+    PlaceMath math(b, loc_);
+    SmallVector<Value> place(at);
+    Value last = place.back();
+    place.back() = arith::MinSIOp::create(b, loc_, last, math.number(length - 1));
+    Value value = element(b, place);
+    Value isInside = math.isBelow(last, length);
+    if (room != channels()) {
+      Value channel = arith::RemUIOp::create(b, loc_, last, math.number(room));
+      isInside = math.both(isInside, math.isBelow(channel, channels()));
+    }
+    return arith::SelectOp::create(b, loc_, isInside, value, zero);
+  });
 }
 
 /// Of the joined windows, and the channel.

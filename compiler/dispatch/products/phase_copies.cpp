@@ -2,27 +2,13 @@
 #include "compiler/dispatch/products/phase_copies.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/products/computed_tensor.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
-
-Value buildTensor(OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type type,
-                  function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type);
-  const auto rank = unsigned(shape.size());
-  return linalg::GenericOp::create(b, loc, empty.getType(), ValueRange(), empty, b.getMultiDimIdentityMap(rank),
-                                   SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-                                   [&](OpBuilder &inside, Location, ValueRange) {
-                                     SmallVector<Value> place;
-                                     for (unsigned dimension = 0; dimension < rank; ++dimension)
-                                       place.push_back(linalg::IndexOp::create(inside, loc, dimension));
-                                     linalg::YieldOp::create(inside, loc, element(inside, place));
-                                   })
-      .getResult(0);
-}
 
 PhaseCopies::PhaseCopies(OpBuilder &b, const Convolution &convolution, const DilatedConvolution &whole,
                          AffineMap written, bool areApart)

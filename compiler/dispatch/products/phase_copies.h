@@ -5,32 +5,7 @@
 
 #include "compiler/dispatch/products/dilation.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 namespace tenon::compiler::dispatch {
-
-/// Numbers and conditions about places in a body.
-class PlaceMath {
-public:
-  PlaceMath(mlir::OpBuilder &b, mlir::Location loc) : b_(b), loc_(loc) {}
-  mlir::Value number(int64_t value) { return mlir::arith::ConstantIndexOp::create(b_, loc_, value); }
-  /// Neither negative nor `limit` or more.
-  mlir::Value isBelow(mlir::Value value, int64_t limit) {
-    return mlir::arith::CmpIOp::create(b_, loc_, mlir::arith::CmpIPredicate::ult, value, number(limit));
-  }
-  /// `x` may be null: nothing is asked yet.
-  mlir::Value both(mlir::Value x, mlir::Value y) {
-    return x ? mlir::arith::AndIOp::create(b_, loc_, x, y).getResult() : y;
-  }
-
-private:
-  mlir::OpBuilder &b_;
-  mlir::Location loc_;
-};
-
-/// A tensor whose elements are computed from their places.
-mlir::Value buildTensor(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type,
-                        llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> element);
 
 class PhaseCopies {
 public:

@@ -5,11 +5,10 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/summed_places.h"
+#include "compiler/dispatch/products/computed_tensor.h"
 #include "compiler/dispatch/products/phase_copies.h"
 #include "compiler/dispatch/products/turned_result.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
