@@ -190,7 +190,7 @@ private:
   /// As its images are stored: what stays without PTX has no parts.
   std::vector<PtxPart> partsOf(const Object &object, const std::vector<const Kernel *> &kernels) const {
     if (storesPtx(object))
-      return divide(object, kernels);
+      return dividePtx(object, kernels);
     return {{.kernels = kernels, .text = {}}};
   }
 

@@ -23,7 +23,7 @@ bool isDivisible(const Object &object) {
 }
 
 /// Kernels that have to be in one module, in the order of the first of each.
-std::vector<std::vector<const Kernel *>> bound(const std::vector<const Kernel *> &kernels) {
+std::vector<std::vector<const Kernel *>> boundTogether(const std::vector<const Kernel *> &kernels) {
   std::vector<std::vector<const Kernel *>> groups;
   std::map<const ptx::Variable *, size_t> groupOf; // lookup only
   for (const Kernel *kernel : kernels) {
@@ -79,14 +79,14 @@ std::string textOf(const Object &object, const std::vector<const Kernel *> &kern
 
 } // namespace
 
-std::vector<PtxPart> divide(const Object &object, const std::vector<const Kernel *> &kernels) {
+std::vector<PtxPart> dividePtx(const Object &object, const std::vector<const Kernel *> &kernels) {
   std::vector<PtxPart> parts;
   if (kernels.size() < 2 || !isDivisible(object)) {
     parts.push_back({.kernels = kernels, .text = {}});
     return parts;
   }
   uint64_t bytes = kLeastBytes; // of the last part
-  for (const std::vector<const Kernel *> &group : bound(kernels)) {
+  for (const std::vector<const Kernel *> &group : boundTogether(kernels)) {
     if (bytes >= kLeastBytes) {
       parts.emplace_back();
       bytes = 0;

@@ -21,6 +21,6 @@ struct PtxPart {
 
 /// Which parts `object` is stored in; `kernels` are those of it that a variant provides. What was written by hand is
 /// one part, as it is.
-std::vector<PtxPart> divide(const Object &object, const std::vector<const Kernel *> &kernels);
+std::vector<PtxPart> dividePtx(const Object &object, const std::vector<const Kernel *> &kernels);
 
 } // namespace tenon::linker
