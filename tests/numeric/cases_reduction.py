@@ -258,6 +258,25 @@ def cluster_cases():
             yield Case(f"{name} of rows of a cluster", kind, build(Builder(kind, (256, n), False, generator(name, kind, n))), torch)
 
 
+def residual_norm(b):
+    """Rows less their mean, each the sum of two."""
+    other = b.more(b.kind, b.random.uniform(-4, 4, b.shape))
+    first = b.widened()
+    b.x = other
+    b.x = b.over([first, b.widened()], [op("arith.addf", b, 0, 1)])
+    x = b.widened()
+    mean = b.mean(b.combine([x], [], "arith.addf"))
+    b.over([x, mean], [op("arith.subf", b, 0, 1)])
+    return b.program()
+
+
+def full_cluster_cases():
+    """Rows of two tensors that take several blocks, the second of them from inside a vector on: which the vectors of all
+    threads hold, and which have an element or two more."""
+    for kind, n in (("f32", 33001), ("f32", 36866), ("f32", 65537), ("bf16", 65537)):
+        yield Case("residual norm of rows of a cluster", kind, residual_norm(Builder(kind, (2, n), False, generator("residual", kind, n))))
+
+
 def ragged_cases():
     """Rows that start anywhere between vectors, by one thread of a warp and by all of a block."""
     for kind in ("f32", "bf16", "f64", "i8"):
@@ -335,6 +354,7 @@ def cases(sizes):
     if len(sizes) > 1:
         yield from long_cases()
         yield from cluster_cases()
+    yield from full_cluster_cases()
     yield from special_cases(sizes)
     yield from ragged_cases()
     yield from column_norm_cases()

@@ -70,8 +70,10 @@ bool takesOnePass(const KernelFunction &kernel, const GroupShape &shape) {
          (phases.size() == 1 || (phases.size() == 2 && onePassSums(kernel, shape, phases[0], phases[1])));
 }
 
-/// The smallest cluster that keeps rows of so many vectors, if there is one.
-std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors) {
+/// The smallest cluster that keeps rows of so many elements, if there is one. It has a place for each element: where a
+/// row is no multiple of a vector long, or begins in one, elements go one by one (canBeRagged).
+std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t columns) {
+  const int64_t vectors = llvm::divideCeil(columns, demand.width);
   for (uint32_t blocks = 2; blocks <= kMostBlocks; blocks *= 2) {
     const auto each = uint32_t(llvm::divideCeil(vectors, blocks * kClusterThreads));
     const uint32_t chunks = std::min(each, chunksIn(kClusterKept, demand));
@@ -135,7 +137,7 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
     return path;
   }
   if (!demand.onePass)
-    if (std::optional<RowPath> cluster = clusterOf(demand, vectors))
+    if (std::optional<RowPath> cluster = clusterOf(demand, columns))
       return *cluster;
   if (path.lanes > kRowThreads) // it is read in a loop, where more threads gain nothing
     path.threads = path.lanes = kRowThreads;

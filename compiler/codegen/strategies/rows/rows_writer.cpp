@@ -389,7 +389,9 @@ RowBatch RowsWriter::loadEdges() {
 /// Of a row that is in registers and shared memory. What is copied there is on its way while registers are loaded.
 void RowsWriter::writeSharedRow() {
   vectors_.setRow(vectors_.rowOf(0));
-  SharedPart part{SharedVectors(k_, w_.kernel, w_.space, bodies_, shared_), {}};
+  // Vectors that are narrower than the plan's are as many times more.
+  const uint32_t most = shared_ * (width_ / lanesOfVector_);
+  SharedPart part{SharedVectors(k_, w_.kernel, w_.space, bodies_, most), {}};
   if (!hasAnyLength_)
     part.known = vectors_.kept(chunks_, shared_);
   const RowBatch kept = vectors_.kept(0, chunks_);

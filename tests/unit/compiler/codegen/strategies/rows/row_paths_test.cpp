@@ -30,18 +30,28 @@ void expectPossible(const RowPath &path) {
 }
 
 TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
+  auto expectWhole = [](uint32_t width, uint32_t tensors, int64_t columns) {
+    SCOPED_TRACE(columns);
+    const RowPath path = rowPath(demand(width, tensors), columns);
+    expectPossible(path);
+    if (path.chunks == 0)
+      return;
+    // What is around the vectors of a row has a place of its own in one block (RowVectors::kept), and none in clusters.
+    const int64_t around = path.blocks == 1 && holdsEdges(path.lanes) ? width - 1 : 0;
+    EXPECT_GE(kept(path) * width + around, columns);
+    EXPECT_LE(path.chunks * width * tensors, std::max(64u, width * tensors));
+    // Two blocks share a multiprocessor's memory.
+    EXPECT_LE(path.shared * path.threads * 16 * tensors, 113u << 10);
+  };
   for (uint32_t width : {2u, 4u, 8u})
-    for (uint32_t tensors : {1u, 2u, 3u})
-      for (int64_t columns = 1; columns < 1 << 21; columns += 1 + columns / 3) {
-        const RowPath path = rowPath(demand(width, tensors), columns);
-        expectPossible(path);
-        if (path.chunks != 0) {
-          EXPECT_GE(kept(path) * width, columns);
-          EXPECT_LE(path.chunks * width * tensors, std::max(64u, width * tensors));
-          // Two blocks share a multiprocessor's memory.
-          EXPECT_LE(path.shared * path.threads * 16 * tensors, 113u << 10);
-        }
-      }
+    for (uint32_t tensors : {1u, 2u, 3u}) {
+      for (int64_t columns = 1; columns < 1 << 21; columns += 1 + columns / 3)
+        expectWhole(width, tensors, columns);
+      // Rows that fill all vectors of so many threads, and have a few elements more.
+      for (int64_t filled = 1024; filled < 1 << 21; filled += std::max<int64_t>(1024, filled / 8 / 1024 * 1024))
+        for (int64_t more = 0; more <= width; ++more)
+          expectWhole(width, tensors, filled + more);
+    }
 }
 
 TEST(RowPathsTest, FewRowsTakeMoreThreads) {
