@@ -319,6 +319,10 @@ def channel_norm_cases():
         builder.nodes[0] = argument(kind, data, True)
         builder.axes, builder.count = [0, 2], 100.0
         yield Case("variance of special channels", kind, variance(builder), raw=lambda x: x.var((0, 2)))
+    for shape in ((4, 3, 0), (0, 3, 4)):
+        builder = Builder("f32", shape, True, generator("channels", shape))
+        builder.axes, builder.count = [0, 2], 1.0
+        yield Case("variance of no positions", "f32", variance(builder))
 
 
 def special_row(n):

@@ -41,6 +41,7 @@ private:
   Value buildTotal(unsigned output, Value partial);
   Value rowBehindParts(OpBuilder &b, unsigned output, ValueRange others);
   Value elementsOfPart(OpBuilder &b, Type type);
+  Value centredOfPart(OpBuilder &b, Value squares, Value sum, Value center);
   Value combined(OpBuilder &b, unsigned output, Value sum, Value value) {
     return combineBy(b, loc_, accumulators_[output], sum, value);
   }
@@ -100,6 +101,18 @@ Value RaggedSplitter::elementsOfPart(OpBuilder &b, Type type) {
   Value elements = arith::MulIOp::create(b, loc_, inPart_, inRow_);
   Value wide = arith::IndexCastOp::create(b, loc_, b.getI64Type(), elements);
   return arith::SIToFPOp::create(b, loc_, type, wide);
+}
+
+/// The squares of a part around the center of the whole. Of a part without elements there is no mean to move them from.
+Value RaggedSplitter::centredOfPart(OpBuilder &b, Value squares, Value sum, Value center) {
+  Value moved = movedToCenter(b, loc_, squares, sum, center,
+                              [&](OpBuilder &inside, Type type) { return elementsOfPart(inside, type); });
+  APInt inRow;
+  if (matchPattern(inRow_, m_ConstantInt(&inRow)) && !inRow.isZero()) // there is no part without rows
+    return moved;
+  Value none = arith::ConstantIndexOp::create(b, loc_, 0);
+  Value isEmpty = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, inRow_, none);
+  return arith::SelectOp::create(b, loc_, isEmpty, squares, moved);
 }
 
 SmallVector<Value> RaggedSplitter::buildPartials() {
@@ -258,8 +271,7 @@ Value RaggedSplitter::buildTotal(unsigned output, Value partial) {
         ValueRange others = arguments.drop_front().drop_back(centred_ ? 3 : 1);
         if (centred_) {
           ValueRange last = arguments.drop_back().take_back(2);
-          ofPart = movedToCenter(b, loc_, ofPart, last[0], last[1],
-                                 [&](OpBuilder &inside, Type type) { return elementsOfPart(inside, type); });
+          ofPart = centredOfPart(b, ofPart, last[0], last[1]);
         }
         if (!isWhole_)
           ofPart = combined(b, output, rowBehindParts(b, output, others), ofPart);

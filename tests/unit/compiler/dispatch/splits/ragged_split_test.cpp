@@ -2,6 +2,7 @@
 #include "compiler/dispatch/splits/ragged_split.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dispatch/splits/split_reductions.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 namespace tenon::compiler::dispatch {
@@ -85,6 +86,48 @@ TEST_F(RaggedSplit, RowsOfSumsOverOuterAndInnerDimensionsAreParts) {
   EXPECT_EQ(ops[0].getNumReductionLoops(), 1u);
   EXPECT_EQ(ops[0].getDpsInputs()[0], function.getArgument(0));
   EXPECT_EQ(ops[1].getDpsInputs()[0], ops[0]->getResult(0));
+}
+
+/// A mean and a variance over the first and the last dimension of x[?, ?, INNER], as splitReductions() leaves them.
+class RaggedVariance : public KernelTextTest {
+protected:
+  llvm::SmallVector<mlir::linalg::GenericOp> split(const std::string &inner) {
+    const std::string x = "tensor<?x?x" + inner + "xf32>", all = "affine_map<(i, j, k) -> (i, j, k)>",
+                      row = "affine_map<(i, j, k) -> (j)>",
+                      kinds = "iterator_types = [\"reduction\", \"parallel\", \"reduction\"]}";
+    mlir::func::FuncOp function = parseFunction(
+        "func.func @f(%x: " + x + ", %e: tensor<?xf32>) -> tensor<?xf32> {\n%z = arith.constant 0.0 : f32\n" +
+        "%n = arith.constant 100.0 : f32\n" +
+        "%s = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>\n" +
+        "%sum = linalg.generic {indexing_maps = [" + all + ", " + row + "], " + kinds + " ins(%x : " + x +
+        ") outs(%s : tensor<?xf32>) {\n^bb0(%v: f32, %o: f32):\n%t = arith.addf %o, %v : f32\n" +
+        "linalg.yield %t : f32\n} -> tensor<?xf32>\n" +
+        "%mean = linalg.generic {indexing_maps = [affine_map<(j) -> (j)>, affine_map<(j) -> (j)>], " +
+        "iterator_types = [\"parallel\"]} ins(%sum : tensor<?xf32>) outs(%e : tensor<?xf32>) {\n" +
+        "^bb0(%v: f32, %o: f32):\n%t = arith.divf %v, %n : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n" +
+        "%r = linalg.generic {indexing_maps = [" + all + ", " + row + ", " + row + "], " + kinds +
+        " ins(%x, %mean : " + x + ", tensor<?xf32>) outs(%s : tensor<?xf32>) {\n^bb0(%v: f32, %c: f32, %o: f32):\n" +
+        "%d = arith.subf %v, %c : f32\n%q = arith.mulf %d, %d : f32\n%t = arith.addf %o, %q : f32\n" +
+        "linalg.yield %t : f32\n} -> tensor<?xf32>\nreturn %r : tensor<?xf32>\n}");
+    splitReductions(function);
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+    return llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  }
+  static size_t selectsOf(mlir::linalg::GenericOp op) {
+    return size_t(llvm::range_size(op.getBody()->getOps<mlir::arith::SelectOp>()));
+  }
+};
+
+TEST_F(RaggedVariance, APartThatMayHaveNoElementIsAskedForThem) {
+  auto ops = split("?");
+  ASSERT_GT(ops.size(), 3u);
+  EXPECT_EQ(selectsOf(ops.back()), 1u);
+}
+
+TEST_F(RaggedVariance, APartThatHasElementsIsNot) {
+  auto ops = split("33");
+  ASSERT_GT(ops.size(), 3u);
+  EXPECT_EQ(selectsOf(ops.back()), 0u);
 }
 
 } // namespace
