@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random tensor programs, compiled and run, against NumPy in float64.
 
-usage: fuzz.py --build=build [--count=1000] [--seed=1] [--jobs=N] [--keep=DIR] [--classes=reduce,pad]
+usage: fuzz.py --build=build [--count=1000] [--seed=1] [--jobs=N] [--keep=DIR] [--classes=reduce,pad] [--edges]
 
 Each program has a number, which is its seed. A wrong result, a crash or a hang of the compiler, or a fault of the kernels is
 made as small as it gets and written to KEEP/NUMBER.mlir and .txt; what the compiler refuses is counted by message. Exit status
@@ -27,6 +27,7 @@ import numpy as np  # noqa: E402
 
 import carry  # noqa: E402
 import convolution_forms  # noqa: E402
+import edge_programs  # noqa: E402
 import elements  # noqa: E402
 import judge  # noqa: E402  (puts scripts/ on the path)
 import random_program  # noqa: E402
@@ -74,7 +75,7 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.compiler = judge.Compiler(options["compiler"], options["flags"], SECONDS // 2)
-        self.device, self.seen, self.opened = None, {}, (None, None)
+        self.device, self.seen, self.opened, self.compiled = None, {}, (None, None), (None, None)
         self.folder = tempfile.mkdtemp(prefix="tenon_fuzz_", dir=options["temporary"])
 
     def malformed(self, source, message):
@@ -90,9 +91,12 @@ class Runner:
         kept = path is not None
         if not kept:
             source, path = os.path.join(self.folder, "p.mlir"), os.path.join(self.folder, "p.tenon")
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(program.text())
-            status, said = self.compiler.compile(source, path)
+            text = program.text()
+            if text != self.compiled[0]:  # of edges, many are one text
+                with open(source, "w", encoding="utf-8") as file:
+                    file.write(text)
+                self.compiled = text, self.compiler.compile(source, path)
+            status, said = self.compiled[1]
             if status == 1 and "error: " in said and "bug in" not in said:
                 message = said.split("error: ", 1)[1].splitlines()[0]
                 if not re.search(NAMED, message):
@@ -117,6 +121,9 @@ class Runner:
 
 
 def generator_of(options):
+    if options.get("edges"):
+        edge_programs.READER[:] = [options["reader"]]
+        return edge_programs.generate
     return (convolution_forms if options.get("convolutions") else random_program).generate
 
 
@@ -203,7 +210,8 @@ class Worker:
 def answers(seeds, options, jobs, until):
     """(seed, verdict, detail, known) of each that was begun before time `until`, as they come. What was compiled together goes
     to one process."""
-    workers, size = [Worker(options) for _ in range(jobs)], carry.TOGETHER if options["programs"] else 1
+    workers = [Worker(options) for _ in range(jobs)]
+    size = carry.TOGETHER if options["programs"] else edge_programs.SIZES if options.get("edges") else 1
     shares = {}
     for seed in reversed(seeds):
         shares.setdefault(seed // size, []).append(seed)
@@ -288,6 +296,7 @@ def main():
     parser.add_argument("--shrink", type=int, default=3, help="make so many of one message small, and four times as many wrong ones")
     parser.add_argument("--classes", default="", help="only these, of " + ", ".join(random_program.CLASSES))
     parser.add_argument("--convolutions", action="store_true", help="convolutions in every form, instead of programs of many operations")
+    parser.add_argument("--edges", action="store_true", help="programs whose sizes lie at the bounds of the compiler's plans")
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--checks", default="", help="TENON_EMULATOR_CHECK, such as races,uninitialised")
     parser.add_argument("--flags", default="--target=sm_80 --images=ptx", help="of tenon-compile")
@@ -298,7 +307,7 @@ def main():
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     options = options_of(arguments.build, arguments.device, arguments.flags, arguments.library)
-    options.update(convolutions=arguments.convolutions, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
+    options.update(convolutions=arguments.convolutions, edges=arguments.edges, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
     seeds = list(range(arguments.seed, arguments.seed + arguments.count))
     if arguments.compile_to:
         return carry.compile_all(seeds, options, arguments.compile_to, arguments.jobs)

@@ -13,6 +13,8 @@ import tempfile
 import unittest
 
 import fuzz  # first: it sets up NumPy
+import bounded
+import edge_programs
 import elements
 import numpy as np
 import random_program
@@ -108,6 +110,26 @@ class HarnessTest(unittest.TestCase):
         self.assertNotEqual(fuzz.difference(One(), [("f32", np.array([np.nan, 2.0]))])[0], "")
         self.assertNotEqual(fuzz.difference(One(), [("f16", np.array([1.0, 2.0]))])[0], "")
         self.assertNotEqual(fuzz.difference(One(), [])[0], "")
+
+    def test_bounds_are_those_of_plans(self):
+        numbers, vectors = edge_programs.numbers_of(
+            "%1 = arith.cmpi ule, %arg2, %c8195 : index\n#map = affine_map<(d0) -> (d0 ceildiv 48)>\n"
+            'tenon.strategy = {blocks = 2 : i64, chunks = 2 : i64, lanes = 512 : i64, name = "rows", shared = 7 : i64, width = 4 : i64}')
+        self.assertLessEqual({8195, 48, 4096, 8192, 36864}, set(numbers))  # a guard, a tile, a vector of each lane, 2 of them, all
+        self.assertEqual(vectors, [1, 4, 8])
+
+    def test_sizes_at_bounds_are_known_or_not(self):
+        edge_programs.READER[:] = [OPTIONS["reader"]]
+        known, unknown = (edge_programs.generate(seed) for seed in (96, 97))
+        self.assertEqual([data.shape for _, data in known.inputs()], [data.shape for _, data in unknown.inputs()])
+        self.assertNotIn("?", known.text())
+        self.assertIn("?", unknown.text())
+
+    def test_whole_numbers_have_exact_sums(self):
+        whole = bounded.reduce_sum(Bounded("f32", np.full((3, 40000), 2.0)), [1])
+        self.assertFalse(whole.e.any())
+        self.assertTrue(bounded.reduce_sum(Bounded("f32", np.full((3, 40000), 0.1)), [1]).e.all())
+        self.assertTrue(bounded.reduce_sum(Bounded("f32", np.full((1, 40000), 1000.0)), [1]).e.all())  # beyond 2 ** 24
 
 
 if __name__ == "__main__":

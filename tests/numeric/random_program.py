@@ -115,6 +115,10 @@ class Grower(Products):
         if x is not None:
             self.add(ArgMax(x, int(self.random.integers(len(self.value(x).shape))), str(self.pick(("i32", "i64")))))
 
+    def norm_count(self, shape, axes):
+        """What a sum is divided by for a mean."""
+        return float(np.prod([shape[i] for i in axes]))
+
     def norm(self):
         """Softmax, log-softmax, layer, RMS or batch norm, as frameworks write them: reductions whose results are read back over
         what was reduced. Each may stand in operations of its own, or in the body of the next."""
@@ -155,7 +159,7 @@ class Grower(Products):
             x = over([x], [Step("convert", wide, (0,))])
         if self.chance(0.2):  # a residual
             x = over([x, self.argument(wide, shape)], [Step("arith.addf", wide, (0, 1))])
-        count = float(np.prod([shape[i] for i in axes]))
+        count = self.norm_count(shape, axes)
         mean_of = [Step("const", wide, extra=count), Step("arith.divf", wide, (0, 1))]
         if self.chance(0.5):
             top = combine([x], [], "arith.maximumf")
@@ -372,6 +376,11 @@ def grow(seed):
         if grower.chance(0.1):
             kind = str(grower.pick(grower.kinds))
             grower.add(Splat(kind, grower.shape(), grower.constant(kind)))
+    return program_of(grower)
+
+
+def program_of(grower):
+    """What was grown, with some of its results."""
     used = {of for node in grower.nodes for of in node.operands}
     ends = [(n, r) for n, results in enumerate(grower.made) for r in range(len(results))
             if (n, r) not in used and not isinstance(grower.nodes[n], (Argument, Splat))]
