@@ -66,7 +66,8 @@ void noteHalType(Diagnostic &error, StringRef name) {
     error.attachNote() << "a tensor is wanted: a program's functions take and return tensors, as tensor<4xf32>, or "
                           "tensor<?xf32> where the call says how large it is";
   else
-    error.attachNote() << "!hal.device, !hal.buffer_view and !hal.tensor_map are the types of hal that are read";
+    error.attachNote()
+        << "!hal.device, !hal.buffer_view, !hal.fence and !hal.tensor_map are the types of hal that are read";
 }
 
 } // namespace

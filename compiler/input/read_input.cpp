@@ -26,7 +26,7 @@ struct ReadInput : impl::ReadInputBase<ReadInput> {
     ModuleOp module = getOperation();
     // In the order of steps.h.
     for (auto step : {readOtherYears, readPacked, readMlProgram, readDevices, checkNames, checkRanks, readGlobals,
-                      readFlowTensors, readAllocations, readForalls, readFunctions, readBufferViews})
+                      readFlowTensors, readAllocations, readForalls, readFunctions, readFences, readBufferViews})
       if (failed(step(module)))
         return signalPassFailure();
   }

@@ -21,6 +21,12 @@ def Hal_BufferViewType : TypeDef<Hal_Dialect, "BufferView"> {
   let description = "Gone after tenon-read-input: functions take and return tensors.";
 }
 
+def Hal_FenceType : TypeDef<Hal_Dialect, "Fence"> {
+  let mnemonic = "fence";
+  let summary = "when something is done, as IREE's asynchronous ABI hands it over";
+  let description = "Gone after tenon-read-input: what is done is ordered by the stream that a call is made on.";
+}
+
 def Hal_TensorMapType : TypeDef<Hal_Dialect, "TensorMap"> {
   let mnemonic = "tensor_map";
   let summary = "a constant that the runtime encodes: !hal.tensor_map<binding = 0, 64x64xf16, swizzle = B128>";

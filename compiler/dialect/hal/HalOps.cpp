@@ -34,6 +34,29 @@ static void printVariantTarget(OpAsmPrinter &printer, Operation *, ExecutableTar
     printer << " objects(" << objects << ')';
 }
 
+/// `wait(%fence) =>`, or nothing.
+static ParseResult parseWaitFence(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &fence) {
+  if (failed(parser.parseOptionalKeyword("wait")))
+    return success();
+  fence.emplace();
+  return failure(parser.parseLParen() || parser.parseOperand(*fence) || parser.parseRParen() || parser.parseEqual() ||
+                 parser.parseGreater());
+}
+
+static void printWaitFence(OpAsmPrinter &printer, Operation *, Value fence) {
+  if (fence)
+    printer << "wait(" << fence << ") =>";
+}
+
+/// `=> %fence`.
+static ParseResult parseSignalFence(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &fence) {
+  return failure(parser.parseEqual() || parser.parseGreater() || parser.parseOperand(fence));
+}
+
+static void printSignalFence(OpAsmPrinter &printer, Operation *, Value fence) {
+  printer << "=> " << fence;
+}
+
 } // namespace tenon::compiler::hal
 
 #define GET_OP_CLASSES

@@ -164,12 +164,15 @@ def Hal_ReturnOp : Hal_Op<"return", [Pure, Terminator, ParentOneOf<["ExecutableE
 //===-- Buffer views -----------------------------------------------------------------------------------------------===//
 
 // How functions look behind IREE's ABI. Gone after tenon-read-input.
-def Hal_TensorImportOp : Hal_Op<"tensor.import", [Pure]> {
+def Hal_TensorImportOp : Hal_Op<"tensor.import", [Pure, AttrSizedOperandSegments]> {
   let summary = "the tensor of a buffer view: hal.tensor.import %0 \"input0\" : !hal.buffer_view -> tensor<?x4xf32>{%d}";
-  let arguments = (ins Hal_BufferViewType:$source, OptionalAttr<StrAttr>:$name, Variadic<Index>:$target_dims);
+  let description = "`hal.tensor.import wait(%fence) => %0 ..`: from when the fence is signalled on.";
+  let arguments = (ins Optional<Hal_FenceType>:$wait_fence, Hal_BufferViewType:$source, OptionalAttr<StrAttr>:$name,
+                       Variadic<Index>:$target_dims);
   let results = (outs AnyRankedTensor:$target);
   let assemblyFormat = [{
-    $source ($name^)? `:` type($source) `->` type($target) (`{` $target_dims^ `}`)? attr-dict
+    custom<WaitFence>($wait_fence) $source ($name^)? `:` type($source) `->` type($target)
+    (`{` $target_dims^ `}`)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -189,6 +192,46 @@ def Hal_BufferViewDimOp : Hal_Op<"buffer_view.dim", [Pure]> {
   let arguments = (ins Hal_BufferViewType:$buffer_view, IndexAttr:$index);
   let results = (outs Index:$result);
   let assemblyFormat = "`<` $buffer_view `:` type($buffer_view) `>` `[` $index `]` attr-dict `:` type($result)";
+}
+
+//===-- Fences -----------------------------------------------------------------------------------------------------===//
+
+// How functions look that are called before their arguments are there. Gone after tenon-read-input, too.
+def Hal_TensorBarrierOp : Hal_Op<"tensor.barrier", [
+    TypesMatchWith<"results are the tensors", "sources", "results", "$_self", "std::equal_to<>()">]> {
+  let summary = "its tensors, and a fence that says when they are computed: "
+                "hal.tensor.barrier join(%0 : tensor<4xf32>) => %fence : !hal.fence";
+  let arguments = (ins Variadic<AnyRankedTensor>:$sources, Hal_FenceType:$signal_fence);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `join` `(` ($sources^ `:` type($sources))? `)` custom<SignalFence>($signal_fence) `:` type($signal_fence) attr-dict
+  }];
+}
+
+def Hal_FenceCreateOp : Hal_Op<"fence.create", [NoMemoryEffect]> {
+  let summary = "hal.fence.create device(%device : !hal.device) flags(\"None\") : !hal.fence";
+  let arguments = (ins Hal_DeviceType:$device, StrAttr:$flags);
+  let results = (outs Hal_FenceType:$result);
+  let assemblyFormat = [{
+    `device` `(` $device `:` type($device) `)` `flags` `(` $flags `)` attr-dict `:` type($result)
+  }];
+}
+
+def Hal_FenceAwaitOp : Hal_Op<"fence.await"> {
+  let summary = "waits; 0 is success: hal.fence.await until([%fence]) timeout_millis(%t) flags(\"None\") : i32";
+  let arguments = (ins Variadic<Hal_FenceType>:$fences, I32:$timeout, OptionalAttr<StrAttr>:$flags);
+  let results = (outs I32:$status);
+  let assemblyFormat = [{
+    `until` `(` `[` $fences `]` `)` `timeout_millis` `(` $timeout `)` (`flags` `(` $flags^ `)`)? attr-dict
+    `:` type($status)
+  }];
+}
+
+def Hal_DevicesGetOp : Hal_Op<"devices.get", [Pure]> {
+  let summary = "a device by its number: hal.devices.get %c0 : !hal.device";
+  let arguments = (ins Index:$index);
+  let results = (outs Hal_DeviceType:$device);
+  let assemblyFormat = "$index attr-dict `:` type($device)";
 }
 
 #endif

@@ -103,6 +103,12 @@ def Util_AssumeIntOp : Op<Util_Dialect, "assume.int", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Util_NullOp : Op<Util_Dialect, "null", [Pure]> {
+  let summary = "nothing where a handle could be: util.null : !hal.fence";
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def Util_UnfoldableConstantOp : Op<Util_Dialect, "unfoldable_constant", [NoMemoryEffect,
     AllTypesMatch<["value", "result"]>]> {
   let summary = "a constant that is computed with, never at compile time";

@@ -88,6 +88,8 @@ private:
       return;
     if (name == "iree.identifier" || name == "iree.reflection" || name == "iree.abi.declaration")
       return; // what callers see of a function (host/module_lowering.cpp)
+    if (name == "iree.abi.stub" || name == "iree.abi.model")
+      return; // how a function's tensors are handed over, which its types say (read_buffer_views, read_fences)
     if (dialect == kPrefix) {
       checkSpelling(name, tenonAttributes());
     } else if (dialect == "hal") {

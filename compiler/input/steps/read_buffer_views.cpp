@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// IREE's ABI makes buffer views of a function's tensors: each argument is imported as a tensor, each result exported.
-// A program's functions take and return the tensors themselves.
+// IREE's ABI makes buffer views of a function's tensors: each argument is imported as a tensor, each result exported,
+// or passed on to and from a function that does so. A program's functions take and return the tensors themselves.
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/input/steps/steps.h"
@@ -18,7 +18,15 @@ bool isView(Type type) {
   return isa<hal::BufferViewType>(type);
 }
 
-/// One function on its way.
+func::FuncOp calleeOf(func::CallOp call) {
+  return SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+}
+
+bool hasViews(func::FuncOp function) {
+  return llvm::any_of(function.getArgumentTypes(), isView) || llvm::any_of(function.getResultTypes(), isView);
+}
+
+/// One function on its way. Those that it calls have tensors already.
 class Function {
 public:
   explicit Function(func::FuncOp op) : op_(op) {}
@@ -28,6 +36,11 @@ public:
       return op_.emitOpError() << "takes or returns buffer views, and has no body that says what is in them";
     for (BlockArgument argument : op_.getArguments())
       if (isView(argument.getType()) && failed(readArgument(argument)))
+        return failure();
+    SmallVector<func::CallOp> calls; // reading one erases what stands behind it
+    op_.walk([&](func::CallOp call) { calls.push_back(call); });
+    for (func::CallOp call : calls)
+      if (failed(readCall(call)))
         return failure();
     SmallVector<Type> results(op_.getResultTypes());
     for (Block &block : op_.getBody())
@@ -46,86 +59,147 @@ public:
   }
 
 private:
+  /// The tensor that a use makes of a buffer view; nothing where it asks for no more than a size.
+  static FailureOr<Type> typeIn(OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto import = dyn_cast<hal::TensorImportOp>(user))
+      return Type(import.getTarget().getType());
+    if (auto call = dyn_cast<func::CallOp>(user))
+      return calleeOf(call).getArgumentTypes()[use.getOperandNumber()];
+    if (isa<hal::BufferViewDimOp, func::ReturnOp>(user))
+      return Type();
+    return user->emitOpError() << "takes a buffer view; what is read of one is hal.tensor.import and "
+                                  "hal.buffer_view.dim";
+  }
+
   LogicalResult readArgument(BlockArgument argument) {
-    hal::TensorImportOp first;
-    for (Operation *user : llvm::reverse(llvm::to_vector(argument.getUsers()))) {
-      auto import = dyn_cast<hal::TensorImportOp>(user);
-      if (!import && !isa<hal::BufferViewDimOp, func::ReturnOp>(user))
-        return user->emitOpError() << "takes a buffer view; what is read of one is hal.tensor.import and "
-                                      "hal.buffer_view.dim";
-      if (!import)
+    SmallVector<OpOperand *> uses; // in the order of the text
+    for (OpOperand &use : argument.getUses())
+      uses.push_back(&use);
+    Operation *first = nullptr;
+    Type type;
+    for (OpOperand *use : llvm::reverse(uses)) {
+      FailureOr<Type> here = typeIn(*use);
+      if (failed(here))
+        return failure();
+      if (!*here || isView(*here)) // a function that calls itself says nothing of it
         continue;
-      if (first && first.getTarget().getType() != import.getTarget().getType()) {
-        InFlightDiagnostic error = import.emitOpError() << "has type " << import.getTarget().getType();
-        error.attachNote(first.getLoc()) << "the same buffer view is a " << first.getTarget().getType() << " here";
+      if (first && type != *here) {
+        InFlightDiagnostic error = use->getOwner()->emitOpError() << "has type " << *here;
+        error.attachNote(first->getLoc()) << "the same buffer view is a " << type << " here";
         return error;
       }
-      first = import;
+      first = use->getOwner();
+      type = *here;
     }
     if (!first)
       return op_.emitOpError() << "has argument #" << argument.getArgNumber()
                                << ", a buffer view that no hal.tensor.import makes a tensor of: its shape is not known";
-    const RankedTensorType type = first.getTarget().getType();
     argument.setType(type);
-    for (Operation *user : llvm::make_early_inc_range(argument.getUsers()))
-      if (auto import = dyn_cast<hal::TensorImportOp>(user))
-        readImport(import, argument);
-      else if (auto dim = dyn_cast<hal::BufferViewDimOp>(user); dim && failed(readDim(dim, argument)))
+    return readUses(argument);
+  }
+
+  /// Of what was a buffer view, and is a tensor now.
+  LogicalResult readUses(Value tensor) {
+    for (Operation *user : llvm::make_early_inc_range(tensor.getUsers()))
+      if (auto import = dyn_cast<hal::TensorImportOp>(user); import && failed(readImport(import, tensor)))
+        return failure();
+      else if (auto dim = dyn_cast<hal::BufferViewDimOp>(user); dim && failed(readDim(dim, tensor)))
         return failure();
     return success();
   }
 
-  /// Sizes that are asked of the argument itself are its own; others are checked when the program runs.
-  void readImport(hal::TensorImportOp import, BlockArgument argument) {
+  /// Sizes that are asked of the tensor itself are its own; others are checked when the program runs.
+  LogicalResult readImport(hal::TensorImportOp import, Value tensor) {
+    if (import.getTarget().getType() != tensor.getType())
+      return import.emitOpError() << "has type " << import.getTarget().getType() << ", the buffer view is a "
+                                  << tensor.getType();
     OpBuilder builder(import);
-    Value tensor = argument;
+    Value tied = tensor;
     if (!llvm::all_of(import.getTargetDims(), [&](Value size) {
           auto dim = size.getDefiningOp<hal::BufferViewDimOp>();
           auto same = size.getDefiningOp<tensor::DimOp>();
-          return (dim && dim.getBufferView() == argument) || (same && same.getSource() == argument);
+          return (dim && dim.getBufferView() == tensor) || (same && same.getSource() == tensor);
         }))
-      tensor = flow::TensorTieShapeOp::create(builder, import.getLoc(), argument.getType(), argument,
-                                              import.getTargetDims());
-    import.getTarget().replaceAllUsesWith(tensor);
+      tied = flow::TensorTieShapeOp::create(builder, import.getLoc(), tensor.getType(), tensor, import.getTargetDims());
+    import.getTarget().replaceAllUsesWith(tied);
     import.erase();
+    return success();
   }
 
-  LogicalResult readDim(hal::BufferViewDimOp dim, BlockArgument argument) {
+  LogicalResult readDim(hal::BufferViewDimOp dim, Value tensor) {
     const int64_t dimension = dim.getIndex().getSExtValue();
-    const auto type = cast<RankedTensorType>(argument.getType());
+    const auto type = cast<RankedTensorType>(tensor.getType());
     if (dimension < 0 || dimension >= type.getRank())
       return dim.emitOpError() << "asks for dimension " << dimension << ", the buffer view is a " << type;
     OpBuilder builder(dim);
-    dim.getResult().replaceAllUsesWith(tensor::DimOp::create(builder, dim.getLoc(), argument, dimension));
+    dim.getResult().replaceAllUsesWith(tensor::DimOp::create(builder, dim.getLoc(), tensor, dimension));
     dim.erase();
     return success();
   }
 
+  /// Operands that are exported become what they were, results what the callee returns.
+  LogicalResult readCall(func::CallOp call) {
+    func::FuncOp callee = calleeOf(call);
+    if (!llvm::any_of(call.getOperandTypes(), isView) && !llvm::any_of(call.getResultTypes(), isView))
+      return success();
+    for (OpOperand &operand : call->getOpOperands())
+      takeExported(operand);
+    if (!llvm::equal(call.getOperandTypes(), callee.getArgumentTypes()))
+      return call.emitOpError() << "passes (" << call.getOperandTypes() << "), '@" << call.getCallee() << "' takes ("
+                                << callee.getArgumentTypes() << ")";
+    for (auto [result, type] : llvm::zip_equal(call.getResults(), callee.getResultTypes())) {
+      const bool was = isView(result.getType());
+      result.setType(type);
+      if (was && !isView(type) && failed(readUses(result)))
+        return failure();
+    }
+    return success();
+  }
+
+  static bool takeExported(OpOperand &operand) {
+    auto exported = operand.get().getDefiningOp<hal::TensorExportOp>();
+    if (!exported)
+      return false;
+    operand.set(exported.getSource());
+    if (exported->use_empty())
+      exported.erase();
+    return true;
+  }
+
   LogicalResult readReturn(func::ReturnOp returned) {
-    for (OpOperand &operand : returned->getOpOperands()) {
-      if (!isView(operand.get().getType()))
-        continue;
-      auto exported = operand.get().getDefiningOp<hal::TensorExportOp>();
-      if (!exported)
+    for (OpOperand &operand : returned->getOpOperands())
+      if (isView(operand.get().getType()) && !takeExported(operand))
         return returned.emitOpError() << "returns a buffer view as operand #" << operand.getOperandNumber()
                                       << " that no hal.tensor.export made";
-      operand.set(exported.getSource());
-      if (exported->use_empty())
-        exported.erase();
-    }
     return success();
   }
 
   func::FuncOp op_;
 };
 
+/// Functions of a module, what is called before who calls.
+class Functions {
+public:
+  LogicalResult run(func::FuncOp function) {
+    if (!hasViews(function) || !begun_.insert(function).second)
+      return success();
+    bool ok = true;
+    function.walk([&](func::CallOp call) { ok &= succeeded(run(calleeOf(call))); });
+    return success(ok && succeeded(Function(function).run()));
+  }
+
+private:
+  llvm::DenseSet<Operation *> begun_;
+};
+
 } // namespace
 
 LogicalResult readBufferViews(ModuleOp module) {
   bool ok = true;
+  Functions functions;
   for (auto function : module.getOps<func::FuncOp>())
-    if (llvm::any_of(function.getArgumentTypes(), isView) || llvm::any_of(function.getResultTypes(), isView))
-      ok &= succeeded(Function(function).run());
+    ok &= succeeded(functions.run(function));
   if (!ok)
     return failure();
   module.walk([&](Operation *op) {

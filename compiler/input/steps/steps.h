@@ -40,6 +40,9 @@ mlir::LogicalResult readForalls(mlir::ModuleOp module);
 /// util.func, util.call and util.return become those of func.
 mlir::LogicalResult readFunctions(mlir::ModuleOp module);
 
+/// Fences go: of functions that take them, calls that pass them, and what waits for them.
+mlir::LogicalResult readFences(mlir::ModuleOp module);
+
 /// Functions of !hal.buffer_view become those of tensors.
 mlir::LogicalResult readBufferViews(mlir::ModuleOp module);
 

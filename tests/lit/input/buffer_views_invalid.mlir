@@ -38,3 +38,38 @@ func.func @dimension(%x: !hal.buffer_view) -> index {
   %1 = hal.buffer_view.dim<%x : !hal.buffer_view>[1] : index
   return %1 : index
 }
+
+// -----
+
+func.func @passes(%x: !hal.buffer_view) -> !hal.buffer_view {
+  // expected-note @+1 {{the same buffer view is a 'tensor<4xf32>' here}}
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<4xf32>
+  // expected-error @+1 {{'func.call' op has type 'tensor<8xf32>'}}
+  %1 = call @takes(%x) : (!hal.buffer_view) -> !hal.buffer_view
+  return %1 : !hal.buffer_view
+}
+func.func private @takes(%x: !hal.buffer_view) -> !hal.buffer_view {
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<8xf32>
+  return %x : !hal.buffer_view
+}
+
+// -----
+
+func.func @exports(%x: tensor<4xf32>) -> !hal.buffer_view {
+  %0 = hal.tensor.export %x : tensor<4xf32> -> !hal.buffer_view
+  // expected-error @+1 {{'func.call' op passes ('tensor<4xf32>'), '@takes' takes ('tensor<8xf32>')}}
+  %1 = call @takes(%0) : (!hal.buffer_view) -> !hal.buffer_view
+  return %1 : !hal.buffer_view
+}
+func.func private @takes(%x: !hal.buffer_view) -> !hal.buffer_view {
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<8xf32>
+  return %x : !hal.buffer_view
+}
+
+// -----
+
+func.func @again(%x: !hal.buffer_view) -> !hal.buffer_view {
+  // expected-error @-1 {{'func.func' op has argument #0, a buffer view that no hal.tensor.import makes a tensor of: its shape is not known}}
+  %0 = call @again(%x) : (!hal.buffer_view) -> !hal.buffer_view
+  return %0 : !hal.buffer_view
+}
