@@ -23,7 +23,7 @@ from nodes import Elementwise, Step
 from random_program import Grower
 
 SIZES = 16
-MOST = 400_000  # elements of a tensor
+MOST = 1_100_000  # elements of a tensor: more than the largest cluster keeps of bytes
 SMALL = (1, 2, 3, 3, 4, 5, 7, 8, 9, 17)
 PASSES = ("--tenon-lower-tensors", "--tenon-lower-math", "--tenon-lower-types", "--tenon-normalize-executables",
           "--tenon-lower-control-flow", "--tenon-find-attention", "--tenon-align-products", "--tenon-form-dispatches",
@@ -31,7 +31,7 @@ PASSES = ("--tenon-lower-tensors", "--tenon-lower-math", "--tenon-lower-types", 
 # How often each class is drawn, as the first and as one behind it.
 FIRST = {"norm": 5, "softmax": 3, "reduce": 4, "reduce_body": 4, "kept": 2, "argmax": 1, "elementwise": 4, "transpose": 2,
          "concat": 1, "pad": 1, "slice": 1, "broadcast": 1, "gather": 1, "scan": 2, "sort": 1, "topk": 2, "scatter": 1,
-         "contraction": 3, "attention": 2, "convolution": 1}
+         "contraction": 3, "attention": 2}
 BEHIND = ("elementwise", "elementwise", "reduce", "norm", "softmax", "reduce_body", "transpose", "slice", "pad", "convert")
 READER = []  # path of tenon-opt; of a process
 
@@ -39,8 +39,10 @@ READER = []  # path of tenon-opt; of a process
 def numbers_of(said):
     """Sizes at which something changes: (of guards and tiles, of one vector more)."""
     found, vectors = set(), {1}
-    for constant in re.findall(r"arith\.cmpi \w+, %\w+, %c(\d+)", said) + re.findall(r"(?:ceildiv|floordiv|mod) (\d+)", said):
-        found.add(int(constant))
+    # Of guards, of tiles, and of what the program computes of sizes: how many parts a sum has.
+    for constant in re.findall(r"arith\.constant (\d+) : index|(?:ceildiv|floordiv|mod) (\d+)", said):
+        number = int(constant[0] or constant[1])
+        found |= {number, 4 * number}
     for text in re.findall(r"tenon\.strategy = \{([^}]*)\}", said):
         choices = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+) : i64", text)}
         width, lanes, blocks = (choices.get(name, 1) for name in ("width", "lanes", "blocks"))
@@ -61,6 +63,7 @@ class EdgeGrower(Grower):
         super().__init__(family, list(FIRST))
         self.count = float(self.pick((16, 1000, 4096)))
         self.unknown_sizes = 1.0 if unknown else 0.0
+        self.few = self.chance(0.3)
         self.form = self.pick(("row", "row", "row", "two", "rows", "line", "middle"))
 
     def near(self, most=MOST):
@@ -114,7 +117,10 @@ class EdgeGrower(Grower):
         return elements.rounded(kind, data)
 
     def sizes_of(self, letters, most=1 << 22):
-        sizes = {c: self.near(1024) for c in letters}
+        sizes = {c: self.near(4096 if c in "nk" else 1024) for c in letters}
+        if self.few:  # rows of a product, or queries
+            sizes.update((c, self.small(17)) for c in letters if c in "mo")
+        most = max(most, 1 << 16)
         while np.prod(list(sizes.values()), dtype=np.int64) > most:
             c = self.pick(sorted(sizes))
             sizes[c] = min(sizes[c], self.small(17))
@@ -124,11 +130,11 @@ class EdgeGrower(Grower):
         return self.count
 
     def grown(self):
-        names = list(FIRST)
-        weights = np.array(list(FIRST.values()), dtype=float)
+        names = [name for name in FIRST if name in random_program.CLASSES] or list(FIRST)
+        weights = np.array([FIRST[name] for name in names], dtype=float)
         first = str(self.random.choice(names, p=weights / weights.sum()))
         self.classes = ["convert"] if self.chance(0.5) else []
-        if first not in ("contraction", "attention", "convolution"):
+        if first not in ("contraction", "attention"):
             shape, kind = self.shape(), str(self.pick(self.kinds))
             if first in ("norm", "softmax", "argmax") and not is_float(kind):
                 kind = str(self.pick(("f32", "bf16", "f16")))

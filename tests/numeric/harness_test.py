@@ -113,7 +113,7 @@ class HarnessTest(unittest.TestCase):
 
     def test_bounds_are_those_of_plans(self):
         numbers, vectors = edge_programs.numbers_of(
-            "%1 = arith.cmpi ule, %arg2, %c8195 : index\n#map = affine_map<(d0) -> (d0 ceildiv 48)>\n"
+            "%c8195 = arith.constant 8195 : index\n#map = affine_map<(d0) -> (d0 ceildiv 48)>\n"
             'tenon.strategy = {blocks = 2 : i64, chunks = 2 : i64, lanes = 512 : i64, name = "rows", shared = 7 : i64, width = 4 : i64}')
         self.assertLessEqual({8195, 48, 4096, 8192, 36864}, set(numbers))  # a guard, a tile, a vector of each lane, 2 of them, all
         self.assertEqual(vectors, [1, 4, 8])
