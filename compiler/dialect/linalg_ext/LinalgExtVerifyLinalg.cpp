@@ -158,6 +158,64 @@ LogicalResult WinogradOutputOp::verify() {
                         getResult().getType());
 }
 
+/// Of quantize_affine, which makes integers, and dequantize_affine, which takes them.
+template <typename Op> static LogicalResult verifyAffine(Op op, bool makesIntegers) {
+  const OperandRange inputs = op.getInputs();
+  Value output = op.getOutput();
+  const ArrayAttr maps = op.getIndexingMaps();
+  if (inputs.size() < 2 || inputs.size() > 3)
+    return op.emitOpError() << "found " << inputs.size() << " ins: a tensor, a scale and, if there is one, a zero "
+                            << "point are wanted";
+  if (const Type result = op.getResult().getType(); output.getType() != result)
+    return op.emitOpError() << "found a result of type " << result << ", that of the out, " << output.getType()
+                            << ", is wanted";
+  if (maps.size() != inputs.size() + 1)
+    return op.emitOpError() << "found " << maps.size() << " indexing_maps, one for each in and one for the result, "
+                            << inputs.size() + 1 << ", are wanted";
+  SmallVector<Value> operands(inputs);
+  operands.push_back(output);
+  const unsigned loops = cast<AffineMapAttr>(maps[maps.size() - 1]).getValue().getNumDims();
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    const AffineMap map = cast<AffineMapAttr>(maps[number]).getValue();
+    const auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+    const bool hasAll = number == 0 || number + 1 == operands.size();
+    if (map.getNumDims() != loops || map.getNumSymbols() != 0 || !map.isProjectedPermutation() ||
+        map.getNumResults() != (tensor ? tensor.getRank() : 0) || (hasAll && !map.isPermutation()))
+      return op.emitOpError() << "found " << AffineMapAttr::get(map) << " for " << operand.getType() << ", "
+                              << (hasAll ? "a permutation" : "some") << " of " << loops << " loops "
+                              << (hasAll ? "is" : "are") << " wanted";
+  }
+  const Type integers = getElementTypeOrSelf(makesIntegers ? output.getType() : inputs[0].getType());
+  const Type floats = getElementTypeOrSelf(makesIntegers ? inputs[0].getType() : output.getType());
+  const Type scale = getElementTypeOrSelf(inputs[1].getType());
+  const Type zero = inputs.size() == 3 ? getElementTypeOrSelf(inputs[2].getType()) : integers;
+  if (!integers.isSignlessInteger() || !isa<FloatType>(floats) || !isa<FloatType>(scale) ||
+      !(zero.isSignlessInteger() || isa<FloatType>(zero)))
+    return op.emitOpError() << "found " << integers << " for " << floats << " by a scale of " << scale
+                            << " and a zero point of " << zero
+                            << ": integers without a sign, floats, a float, and either are wanted";
+  const unsigned bits = integers.getIntOrFloatBitWidth();
+  const bool isUnsigned = op.getIsUnsigned();
+  const int64_t least = op.getQuantMin(), most = op.getQuantMax();
+  if (bits > 32)
+    return op.emitOpError() << "found " << integers << ", integers of 32 bits at most are wanted";
+  const int64_t lowest = isUnsigned ? 0 : llvm::minIntN(bits);
+  const auto highest = isUnsigned ? int64_t(llvm::maxUIntN(bits)) : llvm::maxIntN(bits);
+  if (least > most || least < lowest || most > highest)
+    return op.emitOpError() << "found quant_min = " << least << " and quant_max = " << most << ", of "
+                            << (isUnsigned ? "unsigned " : "") << integers << " bounds between " << lowest << " and "
+                            << highest << " are wanted";
+  return success();
+}
+
+LogicalResult QuantizeAffineOp::verify() {
+  return verifyAffine(*this, /*makesIntegers=*/true);
+}
+
+LogicalResult DequantizeAffineOp::verify() {
+  return verifyAffine(*this, /*makesIntegers=*/false);
+}
+
 /// Whether a value of `found` may be cast to `wanted`, or the other way round.
 static bool areAlike(Type found, Type wanted) {
   auto a = dyn_cast<RankedTensorType>(found), b = dyn_cast<RankedTensorType>(wanted);

@@ -34,6 +34,8 @@ bool isInsideOfBody(mlir::Operation *op);
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.attention.
 void addAttentionPatterns(mlir::RewritePatternSet &patterns);
+/// iree_linalg_ext.quantize_affine, dequantize_affine.
+void addQuantizationPatterns(mlir::RewritePatternSet &patterns);
 /// linalg.winograd_filter_transform, winograd_input_transform, winograd_output_transform.
 void addWinogradPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.winograd.input_transform, filter_transform, output_transform.

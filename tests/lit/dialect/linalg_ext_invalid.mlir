@@ -257,3 +257,59 @@ func.func @f(%named: tensor<8xi32>, %table: tensor<9x4xi32>) -> tensor<9x4xi32> 
   %0 = iree_linalg_ext.route experts(-1) ins(%named : tensor<8xi32>) outs(%table : tensor<9x4xi32>) -> tensor<9x4xi32>
   return %0 : tensor<9x4xi32>
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found 1 ins: a tensor, a scale and, if there is one, a zero point are wanted}}
+  %0 = iree_linalg_ext.quantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 127> ins(%x : tensor<2x3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found 2 indexing_maps, one for each in and one for the result, 3, are wanted}}
+  %0 = iree_linalg_ext.quantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 127> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found affine_map<(d0, d1) -> (d0, d1)> for 'tensor<3xf32>', some of 2 loops are wanted}}
+  %0 = iree_linalg_ext.quantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 127> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found affine_map<(d0, d1) -> (d0)> for 'tensor<2x3xf32>', a permutation of 2 loops is wanted}}
+  %0 = iree_linalg_ext.quantize_affine <indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 127> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found quant_min = -128 and quant_max = 128, of 'i8' bounds between -128 and 127 are wanted}}
+  %0 = iree_linalg_ext.quantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 128> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found quant_min = -1 and quant_max = 255, of unsigned 'i8' bounds between 0 and 255 are wanted}}
+  %0 = iree_linalg_ext.quantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -1, quant_max = 255, storage_unsigned> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found 'f32' for 'i8' by a scale of 'f32' and a zero point of 'f32': integers without a sign, floats, a float, and either are wanted}}
+  %0 = iree_linalg_ext.dequantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 127> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
