@@ -8,6 +8,8 @@ the tensor cores alone.
 """
 import dataclasses
 import itertools
+import math
+import random
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,6 +62,26 @@ ACTIVATIONS = {
 """,
 }
 
+
+def drawn(count, seed):
+    """Shapes that nothing was tuned to: up to 300 rows, other sizes spread evenly by their logarithms, whole multiples or not."""
+    draw, found = random.Random(seed), []
+
+    def size(low, high, step):
+        return max(step, int(math.exp(draw.uniform(math.log(low), math.log(high)))) // step * step)
+    kinds = ("bf16", "bf16", "f16", "f32", "f8", "i8", "tf32")
+    for number in range(count):
+        kind = kinds[number % len(kinds)]
+        is_bytes = kind in ("f8", "i8")
+        layout = "nt" if is_bytes else draw.choice(["nn", "nt", "tn", "tt"])
+        step = 16 if is_bytes else draw.choice([1, 8, 8, 64, 64])
+        rows = max(draw.randint(1, 300), 17 if kind == "i8" else 1)
+        if layout[0] == "t" and step > 1:
+            rows = max(8, rows // 8 * 8)
+        found.append(Product(kind, layout, rows, size(256, 16384, step), size(128, 12000, step)))
+    return found
+
+
 SETS = {
     "squares": [Product(kind, layout, n, n, n) for kind in ("bf16", "f16", "f32") for layout in ("nn", "nt")
                 for n in (128, 256, 512, 1024, 2048, 4096, 8192) if kind != "f32" or n < 8192],
@@ -85,6 +107,13 @@ SETS = {
         *((n, n, n) for n in (1024, 2048, 4096, 8192)),
         *((m, n, k) for m in (16, 64, 256, 1024, 4096) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))))],
 }
+SETS["random"] = drawn(49, 5)
+# Last tiles that have few of their rows or columns, and rows that are not aligned.
+SETS["uneven"] = [Product("bf16", "nt", m, n, k) for m in (70, 130, 200, 263, 300, 1000) for n, k in ((4096, 4096), (6144, 4096), (28672, 4096))] + [
+    *(Product("f32", "nt", *s) for s in ((96, 4096, 4096), (256, 4096, 4096), (1000, 3000, 7000), (4095, 4097, 4096))),
+    *(Product("bf16", "nt", *s) for s in ((128, 512, 1025), (100, 300, 700), (1030, 10240, 8192))),
+    *(Product(kind, "nt", 200, 6144, 4096) for kind in ("tf32", "i8", "f8")),
+    *(Product("bf16", layout, 264, 3240, 8272) for layout in ("nn", "tn", "tt"))]
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
 

@@ -123,7 +123,7 @@ void NarrowResult::storeBox(TileSpace &space, Value tensorMap, Value from, Value
   }
   operands.push_back(k.word(from));
   k.assembly("cp.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.bulk_group [$0, {" + coordinates +
-                 "}], [$" + std::to_string(rank + 1) + "];\ncp.async.bulk.commit_group;",
+                 "}], [$" + std::to_string(rank + 1) + "];",
              operands, constraints + ",r");
 }
 
@@ -182,7 +182,11 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
       // The copy looks at shared memory in another way than threads.
       k.assembly("fence.proxy.async.shared::cta;", {}, "");
       k.syncWarp();
-      k.when(isFirstLane, [&] { storeBox(space, tensorMap, half, top, k.add(left, k.number(first))); });
+      Value boxColumn = k.add(left, k.number(first));
+      k.when(isFirstLane, [&] {
+        k.when(space.isOwn(top, boxColumn), [&] { storeBox(space, tensorMap, half, top, boxColumn); });
+        k.assembly("cp.async.bulk.commit_group;", {}, ""); // of no box, too: they are counted
+      });
       continue;
     }
     k.syncWarp();

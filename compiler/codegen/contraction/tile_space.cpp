@@ -54,6 +54,7 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value tile) : kernel_(kernel),
     const uint32_t side = kernel.isSideBySide ? kernel.columns : kernel.rows;
     first = k_.add(first, k_.mul(k_.rem(k_.block(), k_.number(kernel.cluster)), k_.number(side)));
   }
+  pullBack();
   placeInBatch(k_.div(tile, perBatch));
   if (routes_) // any row of the expert names its matrix
     placeRow(origin_, firstRow_);
@@ -65,6 +66,29 @@ TileSpace::TileSpace(const ProductKernel &kernel, Value inBatch, Value firstRow,
   rows_ = numbersOf(product.rows, kernel.rowPatches);
   columns_ = sizeOf(product.columns);
   placeInBatch(inBatch);
+}
+
+void TileSpace::pullBack() {
+  auto pull = [&](Value &first, Value &own, Value size, uint32_t side, uint32_t step) {
+    own = first;
+    Value end = k_.mul(k_.div(k_.add(size, k_.number(step - 1)), k_.number(step)), k_.number(step));
+    Value isLong = k_.less(k_.number(side), end); // else there is one tile
+    first = k_.min(first, k_.select(isLong, k_.sub(end, k_.number(side)), k_.number(0)));
+  };
+  if (kernel_.pulledBack.rows != 0 && !rowsAreWhole())
+    pull(firstRow_, ownRow_, rows_, kernel_.rows, kernel_.pulledBack.rows);
+  if (kernel_.pulledBack.columns != 0 && !columnsAreWhole())
+    pull(firstColumn_, ownColumn_, columns_, kernel_.columns, kernel_.pulledBack.columns);
+}
+
+bool TileSpace::areRowsInside() const {
+  return rowsAreWhole() ||
+         (kernel_.pulledBack.rows == 1 && knownSize(kernel_.product.rows).value_or(0) >= kernel_.rows);
+}
+
+bool TileSpace::areColumnsInside() const {
+  return columnsAreWhole() ||
+         (kernel_.pulledBack.columns == 1 && knownSize(kernel_.product.columns).value_or(0) >= kernel_.columns);
 }
 
 /// Elements of the batch that have most terms come first: blocks that have one more than others have one of few.
@@ -237,9 +261,18 @@ Value TileSpace::isRow(Value row) {
 
 Value TileSpace::isResult(Value row, Value column) {
   Value is = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
-  if (!rowsAreWhole())
+  if (!areRowsInside())
     is = k_.both(is, isRow(row));
-  return columnsAreWhole() ? is : k_.both(is, k_.less(column, columns_));
+  if (!areColumnsInside())
+    is = k_.both(is, k_.less(column, columns_));
+  return k_.both(is, isOwn(row, column));
+}
+
+Value TileSpace::isOwn(Value row, Value column) {
+  Value is = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  if (ownRow_)
+    is = k_.both(is, k_.less(ownRow_, k_.add(row, k_.number(1))));
+  return ownColumn_ ? k_.both(is, k_.less(ownColumn_, k_.add(column, k_.number(1)))) : is;
 }
 
 void TileSpace::placeNearRow(Point &point, Value row) {
@@ -303,7 +336,7 @@ std::pair<Point, Value> TileSpace::locate(const Operand &operand, Value across, 
   } else if (isLeft && kernel_.rowPatches) {
     placeNearRow(point, across);
   } else {
-    if (!isWhole(operand.across, isLeft ? kernel_.clusterRows() : kernel_.clusterColumns(), {}))
+    if (!(isLeft ? areRowsInside() : areColumnsInside()))
       across = k_.min(across, k_.sub(isLeft ? rows_ : columns_, k_.number(atOnceAcross)));
     place(point, operand.across, across);
   }

@@ -9,6 +9,13 @@
 
 namespace tenon::compiler::codegen {
 
+/// Tiles that would leave the product at its last rows or columns begin that much earlier: at the last multiple of so
+/// many positions at which fewer than so many of theirs are not there. Of what such a tile and the one in front of it
+/// both have, the latter stores the results. 0: tiles are where they are.
+struct PulledBack {
+  uint32_t rows = 0, columns = 0;
+};
+
 /// What those who write a contraction's kernel share.
 struct ProductKernel {
   const KernelFunction &kernel;
@@ -24,10 +31,11 @@ struct ProductKernel {
   mlir::ValueRange tensorMaps; // of the left operand, of the right (null: it is computed) and of the result, or none
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
-  uint16_t target = 0;         // number of the architecture
-  uint32_t parts = 1;          // of the tiles of the last round (kernels/shared_tiles.h)
-  uint32_t inRound = 0;        // blocks
-  mlir::Value shares = {};     // memory of the sums that parts leave, and of what says that they have
+  PulledBack pulledBack = {};
+  uint16_t target = 0;     // number of the architecture
+  uint32_t parts = 1;      // of the tiles of the last round (kernels/shared_tiles.h)
+  uint32_t inRound = 0;    // blocks
+  mlir::Value shares = {}; // memory of the sums that parts leave, and of what says that they have
   mlir::Value shareFlags = {};
 
   /// Of the tiles of a cluster together.
@@ -67,8 +75,10 @@ public:
   Point resultAt(mlir::Value row, mlir::Value column);
   /// Whether a row of the tile, or one behind it, is one of the product, or of its expert.
   mlir::Value isRow(mlir::Value row);
-  /// Whether it is one.
+  /// Whether it is one, and this tile stores it.
   mlir::Value isResult(mlir::Value row, mlir::Value column);
+  /// Whether no tile in front of this one stores the results from there on; true where tiles are not pulled back.
+  mlir::Value isOwn(mlir::Value row, mlir::Value column);
   /// It, or one near it that exists, as do `width` of them along the columns.
   Point resultNear(mlir::Value row, mlir::Value column, unsigned width);
   /// Whose matrix the right side's elements are of, in a routed product.
@@ -108,6 +118,10 @@ private:
   mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
   /// How many numbers positions on the axes have.
   mlir::Value numbersOf(llvm::ArrayRef<unsigned> axes, const Patches &patches);
+  void pullBack();
+  /// Whether each tile lies inside, as all of them do that are pulled back by single positions.
+  bool areRowsInside() const;
+  bool areColumnsInside() const;
   /// Where places are chosen: how many this tile sums, and the one that has a number among them.
   mlir::Value chosen(const dispatch::SummedPlaces &places,
                      llvm::function_ref<int64_t(const dispatch::SummedPlaces::Run &)> of);
@@ -133,6 +147,7 @@ private:
   KernelBuilder &k_;
   Point origin_; // of the batch
   mlir::Value firstRow_, firstColumn_;
+  mlir::Value ownRow_, ownColumn_;       // the first that this tile stores, where it is pulled back
   mlir::Value rows_, columns_, reduced_; // sizes; of a routed product, the position behind the expert's last row
   mlir::Value tiles_;
   std::optional<Routes> routes_;

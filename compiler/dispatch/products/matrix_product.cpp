@@ -26,6 +26,12 @@ constexpr int64_t kBytes = 16;
 // Products of fewer multiplications are over before a copy is; with fewer rows, or columns, most of the time goes to
 // reading the matrix once.
 constexpr int64_t kLeastMultiplications = int64_t(1) << 27, kLeastAcross = 65;
+// Of unaligned rows fewer are enough where they are long: a step of 64 elements that are read one by one takes a block
+// 3 microseconds, and two copies take 5 (an H200: 81 x 409 x 1076 of bf16 52 us).
+constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned = 384;
+// Rows that are made longer have so many elements more, or fewer, that their sum may be taken apart in parts that are
+// aligned (splits/split_reductions.h).
+constexpr int64_t kLengthOfParts = 64, kLeastDepthOfParts = 512;
 
 /// Types of which a tensor core wants the reduced elements adjacent.
 bool isNeverTurned(Type element, Operation *op) {
@@ -41,7 +47,10 @@ class MatrixProduct {
 public:
   static std::optional<MatrixProduct> of(linalg::LinalgOp op);
 
-  bool isLarge() const;
+  bool isLarge(bool isUnaligned) const;
+  bool isAnyUnaligned() const {
+    return llvm::any_of(sides_, [](const Side &side) { return side.isUnaligned(); });
+  }
   /// Copies operands where that pays, and replaces the operation by one that reads the copies.
   void align();
 
@@ -96,9 +105,11 @@ std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
   return product.sides_[0].across != product.sides_[1].across ? std::optional(product) : std::nullopt;
 }
 
-bool MatrixProduct::isLarge() const {
+bool MatrixProduct::isLarge(bool isUnaligned) const {
+  const bool isLong = isUnaligned && depth_ >= kLeastDepthOfUnaligned;
   return rows_ >= kLeastAcross && columns_ >= kLeastAcross &&
-         double(batch_) * double(rows_) * double(columns_) * double(depth_) >= double(kLeastMultiplications);
+         double(batch_) * double(rows_) * double(columns_) * double(depth_) >=
+             double(isLong ? kLeastOfUnaligned : kLeastMultiplications);
 }
 
 bool MatrixProduct::isTurned(const Side &side) const {
@@ -167,7 +178,8 @@ void MatrixProduct::align() {
   }
   if (!turnsAny && !isLengthened)
     return;
-  const int64_t multiple = kBytes / narrowest, reduced = (depth_ + multiple - 1) / multiple * multiple;
+  const int64_t multiple = depth_ >= kLeastDepthOfParts ? kLengthOfParts : kBytes / narrowest;
+  const int64_t reduced = (depth_ + multiple - 1) / multiple * multiple;
   SmallVector<AffineMap> maps;
   for (const Side &side : sides_) {
     const Side next = isLengthened ? lengthened(b, side, reduced) : side;
@@ -192,7 +204,8 @@ bool isMatrixProduct(linalg::LinalgOp op) {
 }
 
 void alignOperands(linalg::LinalgOp op) {
-  if (std::optional<MatrixProduct> product = MatrixProduct::of(op); product && product->isLarge())
+  if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
+      product && product->isLarge(product->isAnyUnaligned()))
     product->align();
 }
 
@@ -211,8 +224,8 @@ bool readsTurnedCopy(OpOperand &operand) {
     return false;
   const int64_t bytes = elementBytes(source.getElementType());
   const std::optional<MatrixProduct> product = MatrixProduct::of(op);
-  return product && product->isLarge() &&
-         (isNeverTurned(source.getElementType(), op) || source.getShape().back() * bytes % kBytes != 0);
+  const bool isUnaligned = source.getShape().back() * bytes % kBytes != 0;
+  return product && product->isLarge(isUnaligned) && (isNeverTurned(source.getElementType(), op) || isUnaligned);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -47,6 +47,7 @@ constexpr int64_t kEnoughProductBlocks = 96;
 constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
 // More parts of wider tiles for so many rows and bytes of each (measured on an H200: 64 x 4096 x 4096).
 constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
+constexpr int64_t kAlignment = 16;   // bytes: as vectors and boxes begin
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
 // Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
 // of a window, and what is worth a part.
@@ -166,6 +167,48 @@ std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction
   return best;
 }
 
+/// How long a product of matrices of exact f32 takes in so many parts, in microseconds: tiles of 128 x 64, which take
+/// longer where a multiprocessor has one or two of them at a time, or of 64 x 64 (an H200, as the model of
+/// codegen/strategies/products/contraction_tiles has it), and the sum of the parts.
+double scalarTimeOf(double batch, double rows, double columns, double reduced, double parts) {
+  constexpr double kColumns = 64, kOfOne = 242.0 / 4096, kOfTwo = 195.0 / 4096, kOfMany = kMicrosecondsOfScalar / 2,
+                   kOfLow = 140.0 / 4096, kOfTile = 2;
+  auto timeIn = [&](double high, double ofOne, double ofTwo, double ofMany) {
+    const double each = std::ceil(batch * std::ceil(rows / high) * std::ceil(columns / kColumns) * parts /
+                                  double(kMultiprocessors)); // tiles of a multiprocessor
+    return each * (reduced / parts * (each == 1 ? ofOne : each == 2 ? ofTwo : ofMany) + kOfTile);
+  };
+  const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
+  return std::min(timeIn(128, kOfOne, kOfTwo, kOfMany), timeIn(64, kOfLow, kOfLow, kOfLow)) +
+         (parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0);
+}
+
+bool isExactF32(const Contraction &product) {
+  return factorTypeOf(product.left.value).isF32() && factorTypeOf(product.right.value).isF32() &&
+         !mayRoundForTensorCores(product);
+}
+
+/// Of a product of matrices of exact f32; more parts only where a twentieth is gained. Rows of parts stay aligned.
+std::optional<Split> scalarSplitOf(linalg::GenericOp op, const Contraction &product) {
+  constexpr double kLeastGain = 0.05;
+  constexpr int64_t kMostParts = 32, kMultiple = 8;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
+  const unsigned loop = product.reduced.front();
+  if (!product.isSummedByAll(loop))
+    return std::nullopt;
+  auto timeOf = [&](int64_t parts) {
+    return scalarTimeOf(sizeOf(product.batch), sizeOf(product.rows), sizeOf(product.columns), double(sizes[loop]),
+                        double(parts));
+  };
+  std::optional<Split> best;
+  double least = timeOf(1);
+  for (int64_t parts = 2; parts <= std::min(kMostParts, sizes[loop] / kLeastOfScalarProduct); ++parts)
+    if (sizes[loop] % (parts * kMultiple) == 0 && timeOf(parts) < (1 - kLeastGain) * least)
+      best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(parts);
+  return best;
+}
+
 /// Of a sum over several dimensions, such as all places of all images, the one whose parts are done first: the tiles
 /// of all parts, one round of them after the other, and what it takes to add up the parts.
 std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &product) {
@@ -239,13 +282,17 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
       });
   if (mayBe && !skinny && product->reduced.size() > 1)
     return ProductSplit{placesSplitOf(op, *product)};
+  if (mayBe && !skinny && isExactF32(*product))
+    return ProductSplit{scalarSplitOf(op, *product)};
   if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.
   const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(uint64_t(kEnoughProductBlocks), blocks)));
+  const int64_t bytes = std::min(elementBytes(beforeExtension(product->left.value).getType()),
+                                 elementBytes(beforeExtension(product->right.value).getType()));
   int64_t best = 1;
   for (int64_t parts = 2; parts <= std::min(most, 2 * wanted) && best < wanted; ++parts)
-    if (sizes[loop] % parts == 0 && sizes[loop] / parts % 8 == 0)
+    if (sizes[loop] % parts == 0 && sizes[loop] / parts * bytes % kAlignment == 0 && sizes[loop] / parts % 8 == 0)
       best = parts;
   return best == 1 ? ProductSplit{} : ProductSplit{Split{loop, best, sizes[loop], /*isAcross=*/true}};
 }

@@ -36,6 +36,16 @@ func.func @batch(%a: tensor<4x512x511xbf16>, %b: tensor<4x511x513xbf16>, %c: ten
   return %p : tensor<4x512x513xf32>
 }
 
+// Fewer multiplications are enough where unaligned rows are long, and then they have as many elements more that they may be taken apart.
+// CHECK-LABEL: func.func @long_rows
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<100x704xbf16>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<704x304xbf16>)
+// CHECK: linalg.matmul
+func.func @long_rows(%a: tensor<100x700xbf16>, %b: tensor<700x304xbf16>, %c: tensor<100x304xf32>) -> tensor<100x304xf32> {
+  %p = linalg.matmul ins(%a, %b : tensor<100x700xbf16>, tensor<700x304xbf16>) outs(%c : tensor<100x304xf32>) -> tensor<100x304xf32>
+  return %p : tensor<100x304xf32>
+}
+
 // Tensor cores do not turn bytes.
 // CHECK-LABEL: func.func @bytes
 // CHECK: linalg.transpose ins(%arg1 : tensor<1024x512xi8>)

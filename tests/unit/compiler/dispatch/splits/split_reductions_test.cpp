@@ -23,6 +23,23 @@ protected:
            "):\n%t = arith.addf %x, %y : " + type + "\nlinalg.yield %t : " + type + "\n} -> tensor<" + type +
            ">\nreturn %r : tensor<" + type + ">\n}";
   }
+  /// A product of a[rows, depth] and b[columns, depth] of f8, as bytes, summed in f32.
+  static std::string productOfF8(const std::string &rows, const std::string &columns, const std::string &depth) {
+    const std::string left = "tensor<" + rows + "x" + depth + "xi8>",
+                      right = "tensor<" + columns + "x" + depth + "xi8>",
+                      result = "tensor<" + rows + "x" + columns + "xf32>";
+    return "func.func @f(%a: " + left + ", %b: " + right + ", %s: " + result + ") -> " + result +
+           " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, "
+           "k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} "
+           "ins(%a, "
+           "%b : " +
+           left + ", " + right + ") outs(%s : " + result +
+           ") {\n^bb0(%x: i8, %y: i8, %z: f32):\n%f = arith.bitcast %x : i8 to f8E4M3FN\n"
+           "%g = arith.bitcast %y : i8 to f8E4M3FN\n%v = arith.extf %f : f8E4M3FN to f32\n"
+           "%w = arith.extf %g : f8E4M3FN to f32\n%p = arith.mulf %v, %w : f32\n%t = arith.addf %z, %p : f32\n"
+           "linalg.yield %t : f32\n} -> " +
+           result + "\nreturn %r : " + result + "\n}";
+  }
   /// A product of a[rows, depth] and b[columns, depth] in f32; the operation's start says its sizes, or does not.
   static std::string productOf(const std::string &rows, const std::string &columns, const std::string &depth,
                                bool statesSizes = true) {
@@ -76,9 +93,28 @@ TEST_F(SplitReductions, AProductOfFewTilesIsPartsAndTheirSum) {
 }
 
 TEST_F(SplitReductions, AProductOfManyTilesStaysWhole) {
-  EXPECT_EQ(split(productOf("1024", "1024", "4096")).size(), 1u);
+  EXPECT_EQ(split(productOf("2048", "2048", "4096")).size(), 1u);
   EXPECT_EQ(split(productOf("1", "4096", "4096")).size(), 1u); // few rows of a wide matrix
   EXPECT_EQ(split(productOf("64", "128", "4099")).size(), 1u); // no parts of whole vectors
+}
+
+// Four parts of 1192 bytes would begin at multiples of 8 bytes: there are no boxes of those.
+TEST_F(SplitReductions, PartsOfBytesBeginAtMultiplesOf16) {
+  auto ops = split(productOfF8("200", "496", "4768"));
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getDimSize(0), 2);
+}
+
+// 102 tiles of 128 x 64 are one for most multiprocessors, which is slow; five times as many are four for each.
+TEST_F(SplitReductions, PartsOfExactF32KeepMultiprocessorsBusy) {
+  auto partsOf = [&](const char *rows, const char *columns, const char *depth) {
+    auto ops = split(productOf(rows, columns, depth));
+    return ops.size() == 2 ? llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getDimSize(0) : 1;
+  };
+  EXPECT_EQ(partsOf("298", "2176", "8960"), 5);
+  EXPECT_EQ(partsOf("256", "4096", "4096"), 2);
+  EXPECT_EQ(partsOf("1024", "1024", "1024"), 1) << "less is gained than the sum of the parts takes";
+  EXPECT_EQ(partsOf("298", "2176", "8959"), 1);
 }
 
 TEST_F(SplitReductions, AProductWhoseResultStatesNoSizeStaysWhole) {
