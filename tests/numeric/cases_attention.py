@@ -379,9 +379,13 @@ def cases(sizes):
     parts = (("bmd", "none", "plain", (1, 6000), (64, 64), False), ("bmd", "chosen, none", "dominating key", (2, 5401), (64, 128), False),
              ("one head of keys", "causal and chosen", "plain", (11, 6001), (64, 64), False), ("bmd", "lengths", "growing keys", (9, 4097), (128, 64), "n"),
              ("bmd", "bias", "times 8", (17, 3000), (128, 128), False), ("bhmd", "window", "large", (3, 5200), (96, 128), False),
-             ("grouped", "chosen, large", "constant rows", (1, 6200), (64, 64), False), ("bmd", "none", "plain", (3, 200), (64, 64), "n"))
+             ("grouped", "chosen, large", "constant rows", (1, 6200), (64, 64), False), ("bmd", "none", "plain", (3, 200), (64, 64), "n"),
+             # Two warps that read the same keys; depths and columns that steps are not whole of, or that take more warps.
+             ("bmd", "chosen, none", "plain", (71, 1100), (64, 64), False), ("bmd", "none", "dominating key", (1, 1031), (80, 72), False),
+             ("bmd", "bias", "plain", (11, 1030), (136, 136), False), ("bmd", "causal", "plain", (128, 1025), (128, 128), False),
+             ("bmd", "lengths", "growing keys", (8, 500), (256, 256), "n"), ("one head of keys", "window", "times 8", (16, 2047), (192, 256), False))
     for number, (layout, mask, inputs, length, depth, dynamic) in enumerate(parts):
-        if whole or number in (1, 2, 3):
+        if whole or number in (1, 2, 3, 8, 9, 10):
             yield attention(layout, kinds[number % 2], "multiplied", SOFTMAXES[number % 5], mask, inputs, length, depth, dynamic, few=True, heads=2)
     # Queries that see no key, whose result is 0, in each kernel: few queries, tiles of 64, large ones, no tensor core.
     guarded = itertools.product(kinds, ("chosen, none", "lengths"), GUARDED, (((2, 70), (64, 64), "few"), ((70, 130), (64, 64), ""), ((129, 128), (64, 128), "many"), ((33, 31), (7, 5), "")))

@@ -14,19 +14,19 @@ namespace tenon::compiler::codegen {
 namespace {
 
 using Shape = FewQueriesShape;
-constexpr uint32_t kRows = Shape::kRows, kHalf = Shape::kHalf, kKeys = Shape::kKeys;
-constexpr uint32_t kVector = Shape::kVector, kColumnStep = Shape::kColumnStep;
+constexpr uint32_t kRows = Shape::kRows, kEight = Shape::kEight, kKeys = Shape::kKeys;
+constexpr uint32_t kVector = Shape::kVector;
 constexpr uint32_t kPadding = 4; // elements behind each row in shared memory
 constexpr uint32_t kQuad = PartialSum::kQuad;
 
 class FewQueriesAttention {
 public:
   FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t blocks)
-      : kernel_(kernel), shape_(shape), warps_(shape.warps), halves_(shape.halves()), k_(kernel.k),
+      : kernel_(kernel), shape_(shape), eights_(shape.eights()), k_(kernel.k),
         element_(kernel.attention.tensorCoreElement()), core_(k_, element_),
-        scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.depth)),
-        output_(kernel.product(kernel.attention.output, kRows, shape.columns, kKeys)),
-        softmax_(k_, k_.b.getF32Type(), halves_, {1, 2}, /*isFast=*/true), blocks_(blocks) {}
+        scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.wholeDepth())),
+        output_(kernel.product(kernel.attention.output, kRows, shape.wholeColumns(), kKeys)),
+        softmax_(k_, k_.b.getF32Type(), 2 * eights_, {4, 8, 16}, /*isFast=*/true), blocks_(blocks) {}
 
   void run();
   void runParts(const KeyParts &parts);
@@ -34,16 +34,19 @@ public:
 private:
   using Values = SmallVector<Value>;
   Type f32() { return k_.b.getF32Type(); }
-  uint32_t states() const { return 2 * halves_; }                // of softmax
-  uint32_t sums() const { return shape_.columns / 4 * halves_; } // of a lane
-  uint32_t rows() const { return kHalf * halves_; }              // with a place in shared memory
+  uint32_t states() const { return 4 * eights_; }                       // of softmax
+  uint32_t sums() const { return shape_.wholeColumns() / 4 * eights_; } // of a lane
+  uint32_t rows() const { return kEight * eights_; }                    // with a place in shared memory
   uint32_t keyWords() const { return 2 * shape_.depthSteps() * 4; }
-  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, ArrayRef<Value> words, ValueRange carried);
+  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, const FewQueriesReader::Block &read,
+               ValueRange carried);
   Values steps(const KeyRange &range, bool isFast);
   Value place(Value warp, Value row, Value column);
   Value state(Value warp, Value row, bool isSum);
-  Value isRow(uint32_t half);
-  void leave(ArrayRef<Value> carried);
+  Value rowOf(uint32_t eight, uint32_t of);
+  Value columnOf(uint32_t quad);
+  SmallVector<PartialSum> sumsOf(ArrayRef<Value> carried);
+  void leave(ArrayRef<PartialSum> sums);
   void placeThread(Value tile, Value group, Value rank);
   void computeAlone(const FewQueriesAttention &of);
   void sumKeys(const KeyRange &range);
@@ -53,8 +56,7 @@ private:
 
   const AttentionKernel &kernel_;
   const FewQueriesShape shape_;
-  const uint32_t warps_;
-  const uint32_t halves_; // of the 16 rows of a product: the upper one alone, where no query is in the lower one
+  const uint32_t eights_; // of rows
   KernelBuilder &k_;
   Type element_;
   TensorCore core_;
@@ -68,65 +70,71 @@ private:
   Value warp_, group_, lane_; // of the warp's 32 lanes: eight groups of four
 };
 
-/// Carried: what softmax does, then the sums, [column step][column of eight][half][2].
+/// Carried: what softmax does, of rows [eight rows][2]; then the sums, [column step][two columns][eight rows][4].
 FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
-                                                       ArrayRef<Value> words, ValueRange carried) {
+                                                       const FewQueriesReader::Block &read, ValueRange carried) {
+  const ArrayRef<Value> words = read.words;
   Bodies::Scope scope(kernel_.bodies);
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, key);
-  SmallVector<LogitRun> runs(2 * halves_); // row of the group: keys of either eight; then the eighth row behind it
-  // Rows that are not there are 0: what becomes of them, nobody reads.
-  Value nothing = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0));
-  Value zero = neutral(k_, output_.product.sum.sum);
-  for (uint32_t tile = 0; tile < 2; ++tile) {
-    Values scores(4, neutral(k_, scores_.product.sum.sum));
+  SmallVector<LogitRun> runs; // [eight rows][eight keys][row of the lane]
+  for (uint32_t eight = 0; eight < eights_; ++eight) {
+    // Two chains: products of one wait for each other.
+    SmallVector<Values, 2> chains(std::min(shape_.depthSteps(), 2u), Values(4, neutral(k_, scores_.product.sum.sum)));
     for (uint32_t step = 0; step < shape_.depthSteps(); ++step) {
-      const ArrayRef<Value> upper = queries.slice(4 * halves_ * step, 4);
-      const Values lower =
-          halves_ == 1 ? Values(4, nothing) : llvm::to_vector(queries.slice(4 * halves_ * step + 4, 4));
-      const ArrayRef<Value> keys = words.slice(4 * (tile * shape_.depthSteps() + step), 4);
+      const ArrayRef<Value> first = words.slice(4 * step, 4), second = words.slice(4 * (shape_.depthSteps() + step), 4),
+                            rows = queries.slice(4 * (eights_ * step + eight), 4);
+      Values &scores = chains[step % 2];
       for (uint32_t part = 0; part < 4; part += 2)
-        scores = core_.multiply(ValueRange{upper[part], lower[part], upper[part + 1], lower[part + 1]},
-                                keys.slice(part, 2), scores);
+        scores = core_.multiply(ValueRange{first[part], second[part], first[part + 1], second[part + 1]},
+                                rows.slice(part, 2), scores);
     }
-    for (uint32_t half = 0; half < halves_; ++half)
-      runs[2 * half + tile] = {reader_->rowOf(half),
-                               k_.add(key, k_.add(k_.mul(lane_, k_.number(2)), k_.number(8 * tile))),
-                               Values(scores.begin() + 2 * half, scores.begin() + 2 * half + 2)};
+    Values &scores = chains.front();
+    for (const Values &chain : llvm::drop_begin(chains))
+      for (auto [score, other] : llvm::zip_equal(scores, chain))
+        score = arith::AddFOp::create(k_.b, k_.loc, score, other);
+    for (auto [number, score] : llvm::enumerate(scores))
+      runs.push_back({k_.add(tile_.firstRow, rowOf(eight, number % 2)),
+                      k_.add(key, k_.add(group_, k_.number(number / 2 * kEight))),
+                      {score}});
   }
   range.computeLogits(space, key, runs);
-  SmallVector<Values> weights(halves_);
+  SmallVector<Values> weights(states() / 2);
   for (auto [number, run] : llvm::enumerate(runs))
-    llvm::append_range(weights[number / 2], run.scores);
+    weights[number / 4 * 2 + number % 2].push_back(run.scores.front());
   const OnlineSoftmax::Step step = softmax_.step(carried.take_front(states()), weights);
-  auto factor = [&](uint32_t half, uint32_t key) {
-    return half < halves_ ? core_.pair(weights[half][key], weights[half][key + 1]) : nothing;
-  };
-  const Values factors = {factor(0, 0), factor(1, 0), factor(0, 2), factor(1, 2)};
-  const uint32_t ofColumn = 2 * halves_;
-  Values result =
-      softmax_.scaled(step, carried.drop_front(states()), [&](size_t i) { return uint32_t(i % ofColumn / 2); });
+  for (Values &ofRow : weights)
+    for (size_t eight = 0; eight < read.scales.size(); ++eight)
+      ofRow[eight] = ScaledIntegers::scaled(k_, ofRow[eight], read.scales[eight]);
+  // A lane has two rows of a key: what multiplies values is two keys of a row.
+  Values factors;
+  for (uint32_t eight = 0; eight < eights_; ++eight)
+    for (uint32_t of = 0; of < 2; ++of)
+      factors.push_back(core_.transposed(core_.pair(weights[2 * eight][of], weights[2 * eight + 1][of])));
+  Values result = softmax_.scaled(step, carried.drop_front(states()),
+                                  [&](size_t i) { return uint32_t(i / 4 % eights_ * 2 + i % 2); });
   const ArrayRef<Value> values = words.drop_front(keyWords());
   for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
-    for (uint32_t each = 0; each < kVector; ++each) {
-      auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + each / 2]; };
-      const Values right = {reader_->pairOf(wordOf(0), wordOf(1), each % 2 == 1),
-                            reader_->pairOf(wordOf(2), wordOf(3), each % 2 == 1)};
-      Value *first = result.begin() + ofColumn * (column * kVector + each);
-      Values sums(first, first + ofColumn);
-      sums.resize(4, zero);
-      llvm::copy(ArrayRef<Value>(core_.multiply(factors, right, sums)).take_front(ofColumn), first);
+    for (uint32_t two = 0; two < kVector / 2; ++two) {
+      auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + two]; };
+      const Values left = {core_.halves(wordOf(0), wordOf(1), false), core_.halves(wordOf(0), wordOf(1), true),
+                           core_.halves(wordOf(2), wordOf(3), false), core_.halves(wordOf(2), wordOf(3), true)};
+      for (uint32_t eight = 0; eight < eights_; ++eight) {
+        Value *first = result.begin() + 4 * (eights_ * (column * kVector / 2 + two) + eight);
+        llvm::copy(core_.multiply(left, ArrayRef<Value>(factors).slice(2 * eight, 2), ArrayRef<Value>(first, 4)),
+                   first);
+      }
     }
   Values after = step.carried;
   llvm::append_range(after, result);
   return after;
 }
 
-/// The warp's keys, the next ones of which are on their way while these are computed.
+/// The warp's keys, the next ones of which are on their way while these are computed, as many as registers hold.
 FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bool isFast) {
   Bodies::Scope scope(kernel_.bodies);
   const Values all = reader_->queries(isFast);
-  Value keys = k_.number(kKeys), warps = k_.number(int64_t(warps_) * blocks_);
-  Value number = k_.add(k_.mul(rank_, k_.number(warps_)), warp_);
+  Value keys = k_.number(kKeys), warps = k_.number(int64_t(shape_.warps) * blocks_);
+  Value number = k_.add(k_.mul(rank_, k_.number(shape_.warps)), warp_);
   Value stride = k_.mul(keys, warps), begin = k_.add(range.first(), k_.mul(number, keys));
   // Blocks of keys that are whole, but for the last key.
   Value count = TileSpace(scores_, tile_.inBatch, tile_.firstRow, k_.number(0)).columns();
@@ -134,21 +142,28 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
   Values carried = softmax_.start();
   carried.append(sums(), neutral(k_, output_.product.sum.sum));
   SmallVector<Type> types(carried.size(), f32());
+  const uint32_t ahead = shape_.ahead(reader_->registers(isFast));
+  auto read = [&](Value key, Value otherwise) {
+    // Behind the last there is nothing to read; what is read again is in a cache.
+    return reader_->load(k_.select(k_.less(key, lastWhole), key, otherwise), isFast, /*mayEnd=*/false);
+  };
   carried = k_.choose(
       k_.less(begin, lastWhole), types,
       [&] {
         Bodies::Scope here(kernel_.bodies);
         Values inside = carried;
-        llvm::append_range(inside, reader_->load(begin, isFast, /*mayEnd=*/false));
+        for (uint32_t block = 0; block < ahead; ++block)
+          llvm::append_range(inside, read(k_.add(begin, k_.mul(stride, k_.number(block))), begin));
         const Values after = k_.loop(begin, lastWhole, stride, inside, [&](Value key, ValueRange each) {
           Bodies::Scope scope(kernel_.bodies);
-          Value next = k_.add(key, stride);
-          // Behind the last there is nothing to read; what is read again is in a cache.
-          const Values loaded = reader_->load(k_.select(k_.less(next, lastWhole), next, key), isFast, /*mayEnd=*/false);
-          Values result =
-              block(range, all, key, reader_->wordsOf(each.drop_front(types.size()), key, isFast, /*mayEnd=*/false),
-                    each.take_front(types.size()));
-          llvm::append_range(result, loaded);
+          const Values next = read(k_.add(key, k_.mul(stride, k_.number(ahead))), key);
+          Values onTheirWay = llvm::to_vector(each.drop_front(types.size()));
+          llvm::append_range(onTheirWay, next);
+          Values result = block(range, all, key,
+                                reader_->blockOf(ValueRange(onTheirWay).take_front(next.size()), key, isFast,
+                                                 /*mayEnd=*/false),
+                                each.take_front(types.size()));
+          result.append(onTheirWay.begin() + next.size(), onTheirWay.end());
           return result;
         });
         return Values(after.begin(), after.begin() + types.size());
@@ -162,14 +177,19 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
       [&] {
         Bodies::Scope here(kernel_.bodies);
         const Values loaded = reader_->load(lastWhole, isFast, /*mayEnd=*/true);
-        return block(range, all, lastWhole, reader_->wordsOf(loaded, lastWhole, isFast, /*mayEnd=*/true), carried);
+        return block(range, all, lastWhole, reader_->blockOf(loaded, lastWhole, isFast, /*mayEnd=*/true), carried);
       },
       [&] { return carried; });
 }
 
+/// Of the group of rows, the one that the lane's sums are of.
+Value FewQueriesAttention::rowOf(uint32_t eight, uint32_t of) {
+  return k_.add(k_.mul(lane_, k_.number(2)), k_.number(int64_t(kEight) * eight + of));
+}
+
 Value FewQueriesAttention::place(Value warp, Value row, Value column) {
   Value line = k_.add(k_.mul(warp, k_.number(rows())), row);
-  return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(shape_.columns + kPadding)), column));
+  return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(shape_.wholeColumns() + kPadding)), column));
 }
 
 Value FewQueriesAttention::state(Value warp, Value row, bool isSum) {
@@ -177,34 +197,38 @@ Value FewQueriesAttention::state(Value warp, Value row, bool isSum) {
   return k_.at(states_, f32(), k_.add(k_.mul(pair, k_.number(2)), k_.number(isSum ? 1 : 0)));
 }
 
-/// What the warp has, in shared memory, of rows that are there.
-void FewQueriesAttention::leave(ArrayRef<Value> carried) {
-  for (uint32_t half = 0; half < halves_; ++half) {
-    Value row = k_.add(group_, k_.number(kHalf * half)), weights = carried[halves_ + half];
-    for (uint32_t partner : {1, 2})
-      weights = arith::AddFOp::create(k_.b, k_.loc, weights, k_.shuffleXor(weights, partner));
-    k_.when(k_.both(k_.equal(lane_, k_.number(0)), isRow(half)), [&] {
-      k_.store(carried[half], state(warp_, row, false), 4);
-      k_.store(weights, state(warp_, row, true), 4);
-    });
-  }
-  const ArrayRef<Value> sums = carried.drop_front(states());
-  for (uint32_t half = 0; half < halves_; ++half)
-    k_.when(isRow(half), [&] {
-      for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
-        for (uint32_t each = 0; each < kVector; ++each)
-          for (uint32_t i = 0; i < 2; ++i) {
-            Value inStep = k_.add(k_.mul(k_.add(k_.mul(lane_, k_.number(2)), k_.number(i)), k_.number(kVector)),
-                                  k_.number(column * kColumnStep + each));
-            k_.store(sums[2 * (halves_ * (column * kVector + each) + half) + i],
-                     place(warp_, k_.add(group_, k_.number(kHalf * half)), inStep), 4);
-          }
-    });
+/// The first of four columns of the lane.
+Value FewQueriesAttention::columnOf(uint32_t quad) {
+  const uint32_t column = quad * kQuad;
+  return k_.add(reader_->offset(output_, column / kVector), k_.number(column % kVector));
 }
 
-/// Whether the lane's row has a place in shared memory that somebody reads.
-Value FewQueriesAttention::isRow(uint32_t half) {
-  return k_.less(k_.add(group_, k_.number(int64_t(kHalf) * half)), k_.number(shape_.rowsOfGroup()));
+/// Of each of the lane's rows, which other lanes have other columns of.
+SmallVector<PartialSum> FewQueriesAttention::sumsOf(ArrayRef<Value> carried) {
+  const RowTotals totals = softmax_.totals(carried.take_front(states()));
+  const ArrayRef<Value> sums = carried.drop_front(states());
+  SmallVector<PartialSum> rows;
+  for (uint32_t row = 0; row < states() / 2; ++row) {
+    PartialSum &sum = rows.emplace_back(PartialSum{totals.references[row], totals.sums[row], {}});
+    for (uint32_t column = 0; column < shape_.columnSteps() * kVector; ++column)
+      sum.values.push_back(sums[4 * (eights_ * (column / 2) + row / 2) + column % 2 * 2 + row % 2]);
+  }
+  return rows;
+}
+
+/// What the warp has, in shared memory; of rows that are there.
+void FewQueriesAttention::leave(ArrayRef<PartialSum> sums) {
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value row = rowOf(i / 2, i % 2);
+    k_.when(k_.less(row, k_.number(shape_.rowsOfGroup())), [&, &sum = sum] {
+      k_.when(k_.equal(group_, k_.number(0)), [&] {
+        k_.store(sum.largest, state(warp_, row, false), 4);
+        k_.store(sum.weights, state(warp_, row, true), 4);
+      });
+      for (uint32_t quad = 0; quad < sum.values.size() / kQuad; ++quad)
+        storeQuad(k_, ArrayRef<Value>(sum.values).slice(quad * kQuad, kQuad), place(warp_, row, columnOf(quad)));
+    });
+  }
 }
 
 /// All keys of the block: each warp leaves its sums in shared memory.
@@ -212,11 +236,13 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
   reader_.emplace(scores_, output_, shape_, tile_, group_, lane_);
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
-  Value isFast = k_.both(
-      space.isAligned(scores_.product.left, kVector),
-      k_.both(space.isAligned(scores_.product.right, kVector), result.isAligned(output_.product.right, kVector)));
+  Value isFast = k_.both(space.isAligned(scores_.product.left, kVector),
+                         k_.both(space.isAligned(scores_.product.right, reader_->width(scores_)),
+                                 result.isAligned(output_.product.right, reader_->width(output_))));
   SmallVector<Type> types(states() + sums(), f32());
-  leave(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
+  const SmallVector<PartialSum> rows =
+      sumsOf(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
+  leave(rows);
   k_.barrier();
 }
 
@@ -224,9 +250,11 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
 PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
   auto read = [&](Value from) { return k_.load(f32(), from, 4); };
   SmallVector<PartialSum> each;
-  for (uint32_t warp = 0; warp < warps_; ++warp)
-    each.push_back({read(state(k_.number(warp), row, false)), read(state(k_.number(warp), row, true)),
-                    loadQuad(k_, place(k_.number(warp), row, column))});
+  for (uint32_t number = 0; number < shape_.warps; ++number) {
+    Value warp = k_.number(number);
+    each.push_back(
+        {read(state(warp, row, false)), read(state(warp, row, true)), loadQuad(k_, place(warp, row, column))});
+  }
   return combine(k_, each);
 }
 
@@ -246,19 +274,20 @@ void FewQueriesAttention::compute() {
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   std::optional<ClusterSums> shared;
   if (blocks_ > 1) {
-    shared.emplace(k_, blocks_, shape_.rowsOfGroup(), shape_.columns);
+    shared.emplace(k_, blocks_, shape_.rowsOfGroup(), shape_.wholeColumns());
     shared->begin();
   }
   sumKeys(range);
   auto store = [&](Value row, Value column, const PartialSum &sum) {
     Value ofAll = k_.add(tile_.firstRow, row);
-    k_.when(k_.less(ofAll, result.rows()), [&] {
+    Value isColumn = k_.less(column, k_.number(shape_.columns));
+    k_.when(k_.both(isColumn, k_.less(ofAll, result.rows())), [&] {
       for (uint32_t i = 0; i < kQuad; ++i)
         storeResult(kernel_, output_, result, ofAll, k_.add(column, k_.number(i)),
                     {sum.largest, sum.weights, {sum.values[i]}}, [&](Value x) { return range.orNothing(x); });
     });
   };
-  Value none = k_.number(0), all = k_.number(shape_.columns);
+  Value none = k_.number(0), all = k_.number(shape_.wholeColumns());
   if (blocks_ == 1)
     return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
 
@@ -273,14 +302,14 @@ void FewQueriesAttention::compute() {
 /// In a tile of all rows, of which the block has those of one group.
 void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
   k_.wantResident(shape_.resident());
-  arena_ = k_.shared(f32(), uint64_t(warps_) * rows() * (shape_.columns + kPadding));
-  states_ = k_.shared(f32(), 2 * warps_ * rows());
+  arena_ = k_.shared(f32(), uint64_t(shape_.warps) * rows() * (shape_.wholeColumns() + kPadding));
+  states_ = k_.shared(f32(), 2 * shape_.warps * rows());
   Value inWarp = k_.rem(k_.thread(), k_.number(32));
   warp_ = k_.div(k_.thread(), k_.number(32));
   group_ = k_.div(inWarp, k_.number(4));
   lane_ = k_.rem(inWarp, k_.number(4));
   tile_ = tileOf(kernel_, tile);
-  tile_.firstRow = k_.mul(group, k_.number(kRows));
+  tile_.firstRow = k_.mul(group, k_.number(shape_.groupRows()));
   rank_ = rank;
 }
 
@@ -318,7 +347,7 @@ void FewQueriesAttention::runParts(const KeyParts &parts) {
   placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
   sumKeys(KeyRange(kernel_, scores_, tile_, kRows, kKeys));
   tile = k_.add(k_.mul(tile, groups), group);
-  forEachQuad(k_.number(0), k_.number(shape_.columns),
+  forEachQuad(k_.number(0), k_.number(shape_.wholeColumns()),
               [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
 }
 

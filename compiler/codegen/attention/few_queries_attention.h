@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Attention of few queries, such as the one of each token that a language model makes: what takes time is to read keys
-// and values, once. All queries that share keys, heads of a group among them, are the 16 rows of `mma.sync`; each warp
-// goes through keys of its own, 16 after 16, straight from memory to registers, and has its own softmax.
+// and values, once. Each warp goes through keys of its own, 16 after 16, straight from memory to registers, and has its
+// own softmax. The keys are the 16 rows of `mma.sync`, and all queries that share them, heads of a group among them,
+// are its columns, eight for each instruction:
+//
+//              8 queries                              8 queries
+//   16 keys  [  scores'  ]            16 columns    [  result'  ]  +=  values' weights'
+//
 //
 //   block of a cluster   0              1              ...        where there are clusters; else one block has all
 //   warp                 0  1  2  3     0  1  2  3
@@ -13,7 +18,7 @@
 //
 // Products do not mind in which order they sum, nor which column is called which. So that a lane reads 16 bytes at
 // once, it takes eight adjacent elements of the depth where the instruction wants two, and eight adjacent columns of
-// the values, one for each of eight instructions.
+// the values, two for each of four instructions; of elements of a byte sixteen, those of two steps.
 #pragma once
 
 #include "compiler/codegen/attention/key_parts.h"

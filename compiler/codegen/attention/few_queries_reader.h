@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/codegen/attention/few_queries_shape.h"
-#include "compiler/codegen/contraction/run_inputs.h"
+#include "compiler/codegen/attention/scaled_integers.h"
 
 namespace tenon::compiler::codegen {
 
@@ -16,29 +16,45 @@ public:
   /// @param group, lane of the warp's 32 lanes: eight groups of four
   FewQueriesReader(const ProductKernel &scores, const ProductKernel &output, const FewQueriesShape &shape,
                    const AttentionTile &tile, mlir::Value group, mlir::Value lane)
-      : scores_(scores), output_(output), shape_(shape), k_(scores.k), tile_(tile), group_(group), lane_(lane) {}
+      : scores_(scores), output_(output), shape_(shape), k_(scores.k), tile_(tile), group_(group), lane_(lane),
+        scaled_(ScaledIntegers::of(output.shape, output.product)) {}
 
-  /// The lane's row, in all of the product: of the upper half of 16, or of the lower.
-  mlir::Value rowOf(uint32_t half);
+  /// Elements that a lane reads at once: eight, or the sixteen of two steps where they take a byte each.
+  uint32_t width(const ProductKernel &kernel) const;
+  /// Of the depth, or of the columns: the first of eight elements that are the lane's in a step.
+  mlir::Value offset(const ProductKernel &kernel, uint32_t step);
   /// [depth step][row of the group, and the eighth behind it, if there are such][4].
   Values queries(bool isFast);
+  /// That load() takes.
+  uint32_t registers(bool isFast);
   /// What 16 keys and their values are computed from, as a loop carries it to the round that multiplies them.
   Values load(mlir::Value key, bool isFast, bool mayEnd);
-  /// Of what was loaded: keys [8 keys][depth step][4], values [key of the lane][column step][4].
-  Values wordsOf(mlir::ValueRange loaded, mlir::Value key, bool isFast, bool mayEnd);
-  /// The low halves of two registers, or the high ones.
-  mlir::Value pairOf(mlir::Value first, mlir::Value second, bool isHigh);
+  /// What a product takes of 16 keys: keys [8 keys][depth step][4], values [key of the lane][column step][4].
+  struct Block {
+    Values words;
+    Values
+        scales; // of the values of the group's key and the eighth behind: for who multiplies weights by them; or none
+  };
+  /// Of what was loaded.
+  Block blockOf(mlir::ValueRange loaded, mlir::Value key, bool isFast, bool mayEnd);
 
 private:
-  /// Of a run of eight elements: of keys or of values.
+  /// Of a run of elements: of keys or of values.
   struct Place {
     const ProductKernel *kernel;
     mlir::Value across, reduced;
     bool mayEnd;
+    uint32_t width;
   };
-  llvm::SmallVector<Place> placesOf(mlir::Value key, bool mayEnd);
+  llvm::SmallVector<Place> placesOf(mlir::Value key, bool isFast, bool mayEnd);
   /// Whether it is carried as it lies in memory; else as words.
   bool isRaw(const ProductKernel &kernel, bool isFast) const;
+  uint32_t stepsOf(const ProductKernel &kernel) const;
+  /// Whether tensor cores multiply integers whose scales they do not.
+  bool isScaled(const ProductKernel &kernel, bool isFast) const {
+    return &kernel == &output_ && scaled_ && isRaw(kernel, isFast);
+  }
+  Values loadScales(mlir::Value key);
   Values words(llvm::ArrayRef<mlir::Value> elements);
   Values vector(const ProductKernel &kernel, const Operand &operand, mlir::Value across, mlir::Value reduced,
                 bool isFast, bool mayEnd);
@@ -48,6 +64,7 @@ private:
   KernelBuilder &k_;
   const AttentionTile tile_;
   const mlir::Value group_, lane_;
+  const std::optional<ScaledIntegers> scaled_; // the values
 };
 
 } // namespace tenon::compiler::codegen

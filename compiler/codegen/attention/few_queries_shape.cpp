@@ -10,10 +10,13 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kMostColumns = 128, kMostDepth = 256;
+constexpr uint32_t kMostColumns = 256, kMostDepth = 256;
 constexpr uint32_t kMostCluster = 8; // that every device with clusters has
-// Of more than 16 rows keys are read for each 16 anew: that many must be there, and tiles be too few otherwise.
-constexpr int64_t kLeastKeys = 1024, kMostTiles = 64;
+// Each group of rows reads the keys anew: that many must be there, and blocks be too few otherwise.
+constexpr int64_t kLeastKeys = 1024, kMostTiles = 64, kFewGroups = 4, kMostBlocks = 128;
+// Of a multiprocessor, of a thread, those of it that hold neither keys, queries nor sums, and more of these where a
+// second step is on its way.
+constexpr uint32_t kAllRegisters = 65536, kMostRegisters = 255, kOtherRegisters = 30, kForSecond = 24;
 // Measured on an H200: bytes that a multiprocessor reads in a microsecond for itself, and that any number of them do
 // together; what a block takes beside, and the kernel that adds parts up.
 constexpr double kBytesOfOne = 89e3, kBytesOfAll = 6.5e6, kMicrosecondsOfBlock = 1, kMicrosecondsOfParts = 2.5;
@@ -52,16 +55,27 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
                                columns = shape.sizeOf(output.columns), batch = shape.sizeOf(output.batch),
                                keys = shape.sizeOf(output.reduced);
   const bool fits = !attention.isChain && attention.tensorCoreElement() && rows && *rows > 0 && *rows <= kMostRows &&
-                    depth && *depth > 0 && *depth <= kMostDepth && *depth % kDepthStep == 0 && columns &&
-                    *columns > 0 && *columns <= kMostColumns && *columns % kColumnStep == 0;
+                    depth && *depth > 0 && *depth <= kMostDepth && *depth % kVector == 0 && columns && *columns > 0 &&
+                    *columns <= kMostColumns && *columns % kVector == 0;
   if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
     return std::nullopt;
-  if (*rows > kRows && (!batch || *batch > kMostTiles || (keys && *keys < kLeastKeys)))
-    return std::nullopt;
   // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
-  // rows fill the shared memory.
-  const bool areMany = *rows > kHalf || (batch && *batch >= 2 * multiprocessors());
-  return FewQueriesShape{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
+  // rows or columns fill the shared memory.
+  const bool areMany = *rows > kEight || *columns > kFewColumns || (batch && *batch >= 2 * multiprocessors());
+  const FewQueriesShape found{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
+  const int64_t groups = found.groups();
+  if (groups > 1 && (!batch || *batch > kMostTiles || (groups > kFewGroups && *batch * groups > kMostBlocks) ||
+                     (keys && *keys < kLeastKeys)))
+    return std::nullopt;
+  return found;
+}
+
+uint32_t FewQueriesShape::ahead(uint32_t registers) const {
+  const uint32_t all = std::min(kMostRegisters, kAllRegisters / (threads() * resident()));
+  const uint32_t free = all - kOtherRegisters - (wholeDepth() / 8 + wholeColumns() / 4) * eights();
+  if (free >= 3 * registers + kForSecond)
+    return 2;
+  return free >= 2 * registers ? 1 : 0;
 }
 
 SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, const Attention &attention) const {

@@ -22,28 +22,37 @@ struct KeySharing {
 };
 
 struct FewQueriesShape {
-  static constexpr uint32_t kRows = 16, kHalf = kRows / 2, kKeys = 16; // of a product
-  static constexpr uint32_t kFewWarps = 4, kManyWarps = 8;             // of a block
-  static constexpr uint32_t kVector = 8;                               // elements of 16 bytes
-  static constexpr uint32_t kDepthStep = 4 * kVector;                  // of four lanes
-  static constexpr uint32_t kColumnStep = 8 * kVector;                 // of eight
-  static constexpr uint32_t kMostRows = 64;
+  static constexpr uint32_t kRows = 16, kEight = 8, kKeys = 16; // queries of a group; of a product; keys
+  static constexpr uint32_t kFewWarps = 4, kManyWarps = 8;      // of a block
+  static constexpr uint32_t kVector = 8;                        // elements of 16 bytes
+  static constexpr uint32_t kDepthStep = 4 * kVector;           // of four lanes
+  static constexpr uint32_t kColumnStep = 8 * kVector;          // of eight
+  static constexpr uint32_t kMostRows = 128;
   static constexpr int64_t kMostParts = 128;
   static constexpr uint32_t kFewRegisters = 128; // elements of a key and of its values
+  static constexpr uint32_t kFewColumns = 128;   // sums of 16 rows of more take too many registers
 
   uint32_t rows, depth, columns;
   uint32_t warps; // of a block
 
   uint32_t threads() const { return 32 * warps; }
   /// Blocks of a multiprocessor: as many as have what a step of the keys takes in registers.
-  uint32_t resident() const { return kManyWarps / warps * (rows <= kHalf && depth + columns <= kFewRegisters ? 2 : 1); }
-  /// Blocks of 16 rows each, which read the same keys.
-  uint32_t groups() const { return (rows + kRows - 1) / kRows; }
-  uint32_t rowsOfGroup() const { return std::min(rows, kRows); }
-  /// Of the 16 rows of a product: the upper one alone, where no query is in the lower one.
-  uint32_t halves() const { return rowsOfGroup() > kHalf ? 2 : 1; }
-  uint32_t depthSteps() const { return depth / kDepthStep; }
-  uint32_t columnSteps() const { return columns / kColumnStep; }
+  uint32_t resident() const {
+    return kManyWarps / warps * (rows <= kEight && wholeDepth() + wholeColumns() <= kFewRegisters ? 2 : 1);
+  }
+  /// Blocks of 16 rows each, or of eight, which read the same keys.
+  uint32_t groupRows() const { return columns <= kFewColumns ? kRows : kEight; }
+  uint32_t groups() const { return (rows + groupRows() - 1) / groupRows(); }
+  uint32_t rowsOfGroup() const { return std::min(rows, groupRows()); }
+  /// Products of eight rows.
+  uint32_t eights() const { return rowsOfGroup() > kEight ? 2 : 1; }
+  uint32_t depthSteps() const { return (depth + kDepthStep - 1) / kDepthStep; }
+  uint32_t columnSteps() const { return (columns + kColumnStep - 1) / kColumnStep; }
+  /// With the elements that steps have and keys do not: zeros, and columns that nobody stores.
+  uint32_t wholeDepth() const { return depthSteps() * kDepthStep; }
+  uint32_t wholeColumns() const { return columnSteps() * kColumnStep; }
+  /// Steps that are on their way while a warp computes one, each of which takes so many registers.
+  uint32_t ahead(uint32_t registers) const;
   /// One, or those for ranges of numbers of keys, in order.
   llvm::SmallVector<KeySharing, 2> sharings(const GroupShape &shape, const Attention &attention) const;
   /// Nothing where there are more queries, or where elements do not lie as lanes read them.

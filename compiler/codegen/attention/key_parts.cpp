@@ -2,6 +2,7 @@
 #include "compiler/codegen/attention/key_parts.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -23,6 +24,12 @@ private:
   Type f32() { return k_.b.getF32Type(); }
   Value constant(double value) { return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(float(value))); }
   Value element(Value base, uint32_t number) { return k_.at(base, f32(), k_.number(number)); }
+  /// Of a lane's columns, those side by side.
+  uint32_t width() const { return std::gcd(lanes_, PartialSum::kQuad); }
+  Value columnOf(Value lane, uint32_t number) {
+    const uint32_t first = number / width() * width();
+    return k_.add(k_.mul(lane, k_.number(width())), k_.number(int64_t(kWarp) * first + number % width()));
+  }
   PartialSum ofMemory(Value line, Value lane);
   PartialSum ofWarp(Value tile, Value row, Value warp, Value lane);
 
@@ -41,10 +48,12 @@ PartialSum PartsSum::ofMemory(Value line, Value lane) {
   };
   sum.largest = at(states, 0);
   sum.weights = at(states, 1);
-  Value values =
-      k_.load(VectorType::get(lanes_, f32()), k_.at(line, f32(), k_.mul(lane, k_.number(lanes_))), 4 * lanes_);
-  for (uint32_t i = 0; i < lanes_; ++i)
-    sum.values.push_back(at(values, i));
+  for (uint32_t first = 0; first < lanes_; first += width()) {
+    Value begin = k_.at(line, f32(), columnOf(lane, first));
+    Value values = k_.load(VectorType::get(width(), f32()), begin, sizeof(float) * width());
+    for (uint32_t i = 0; i < width(); ++i)
+      sum.values.push_back(at(values, i));
+  }
   return sum;
 }
 
@@ -82,7 +91,7 @@ void PartsSum::run() {
     return k_.at(states, f32(), k_.add(k_.mul(warp, k_.number(2)), k_.number(number)));
   };
   for (uint32_t i = 0; i < lanes_; ++i)
-    k_.store(mine.values[i], sumAt(warp, k_.add(k_.mul(lane, k_.number(lanes_)), k_.number(i))), 4);
+    k_.store(mine.values[i], sumAt(warp, columnOf(lane, i)), 4);
   k_.when(k_.equal(lane, k_.number(0)), [&] {
     k_.store(mine.largest, stateAt(warp, 0), 4);
     k_.store(mine.weights, stateAt(warp, 1), 4);
@@ -92,10 +101,10 @@ void PartsSum::run() {
   Value column = k_.thread();
   const ProductKernel output =
       kernel_.product(kernel_.attention.output, shape_.kRows, parts_.columns, FewQueriesShape::kKeys);
-  Value firstRow = k_.mul(k_.rem(tile, groups), k_.number(FewQueriesShape::kRows));
+  Value firstRow = k_.mul(k_.rem(tile, groups), k_.number(shape_.groupRows()));
   TileSpace result(output, k_.div(tile, groups), firstRow, k_.number(0));
   Value ofAll = k_.add(firstRow, row);
-  k_.when(k_.both(k_.less(column, k_.number(parts_.columns)), k_.less(ofAll, result.rows())), [&] {
+  k_.when(k_.both(k_.less(column, k_.number(shape_.columns)), k_.less(ofAll, result.rows())), [&] {
     SmallVector<PartialSum> each;
     for (uint32_t of = 0; of < kWarps; ++of) {
       Value from = k_.number(of);
@@ -111,7 +120,7 @@ void PartsSum::run() {
 } // namespace
 
 int64_t KeyParts::elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts) {
-  return tiles * shape.groups() * parts * shape.rowsOfGroup() * (shape.columns + kBehind);
+  return tiles * shape.groups() * parts * shape.rowsOfGroup() * (shape.wholeColumns() + kBehind);
 }
 
 Value KeyParts::lineAt(KernelBuilder &k, Value tile, Value part, Value row) const {

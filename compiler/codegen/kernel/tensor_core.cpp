@@ -198,6 +198,23 @@ Value TensorCore::pair(Value low, Value high) {
   return LLVM::BitcastOp::create(k_.b, k_.loc, k_.b.getI32Type(), narrow);
 }
 
+Value TensorCore::halves(Value low, Value high, bool areHigh) {
+  return ofWords(areHigh ? "prmt.b32 $0, $1, $2, 0x7632;" : "prmt.b32 $0, $1, $2, 0x5410;", {low, high}, "=r,r,r",
+                 /*isOfWarp=*/false);
+}
+
+Value TensorCore::transposed(Value pair) {
+  return ofWords("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", pair, "=r,r", /*isOfWarp=*/true);
+}
+
+/// A register that an instruction makes of others; of the warp's together, where it is.
+Value TensorCore::ofWords(const char *text, ValueRange operands, const char *constraints, bool isOfWarp) {
+  return LLVM::InlineAsmOp::create(k_.b, k_.loc, k_.b.getI32Type(), operands, text, constraints,
+                                   /*has_side_effects=*/isOfWarp, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr::get(k_.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+      .getResult(0);
+}
+
 void TensorCore::publish() {
   MLIRContext *context = k_.b.getContext();
   NVVM::FenceProxyOp::create(k_.b, k_.loc, NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),

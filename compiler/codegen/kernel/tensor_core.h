@@ -42,6 +42,10 @@ public:
   mlir::Value toTf32(mlir::Value value);
   /// Two f32 in the type of the elements, 32 bits.
   mlir::Value pair(mlir::Value low, mlir::Value high);
+  /// The low halves of two registers, or the high ones.
+  mlir::Value halves(mlir::Value low, mlir::Value high, bool areHigh);
+  /// Of an 8 x 8 matrix of 16 bits lane l has row l / 4, columns 2 (l % 4) and the next one: of the transposed one.
+  mlir::Value transposed(mlir::Value pair);
 
   /// What threads wrote to shared memory may be read by asynchronous operations behind the next barrier. sm_90.
   void publish();
@@ -71,6 +75,7 @@ public:
 
 private:
   mlir::Value word(mlir::Value value, mlir::Type type);
+  mlir::Value ofWords(const char *text, mlir::ValueRange operands, const char *constraints, bool isOfWarp);
   bool copiesByThreads() const { return target_ < 80; }
   llvm::SmallVector<mlir::Value> multiplyOnce(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums,
                                               llvm::ArrayRef<int64_t> shape);

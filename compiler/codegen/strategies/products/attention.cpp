@@ -89,12 +89,14 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;
   const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
-  const int64_t rows = isSmall ? kSmallTile : kLargeTile;
+  // Few queries are one tile, whose blocks know their rows.
+  const bool areFew = FewQueriesShape::of(shape, *attention).has_value();
+  const int64_t rows = (areFew ? *length <= kSmallTile : isSmall) ? kSmallTile : kLargeTile;
   Plan plan{name(),
             kScalarAttentionThreads,
             {{"rows", rows}, {"columns", columns}, {"cluster", 1}},
             {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
-  if (FewQueriesShape::of(shape, *attention))
+  if (areFew)
     return plan;
   const auto chosen = tensorCoreShapeOf(shape, *attention, rows);
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
@@ -232,7 +234,7 @@ static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const
     return;
   if (parts == 1)
     return writeFewQueriesAttention(kernel, few, cluster);
-  const KeyParts shared{parts, few.rowsOfGroup(), few.columns,
+  const KeyParts shared{parts, few.rowsOfGroup(), few.wholeColumns(),
                         writer.arguments.pointers[writer.kernel.scratch.back().binding]};
   return addsParts ? writeKeyPartsSum(kernel, few, shared) : writeFewQueriesParts(kernel, few, shared);
 }

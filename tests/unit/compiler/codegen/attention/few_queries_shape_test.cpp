@@ -102,7 +102,7 @@ TEST_F(FewQueriesShapeTest, ChoosesWhenTheProgramRunsWhereItDoesNotKnow) {
   EXPECT_EQ(plans[0].scratch.front().extents.front().size, int64_t(8 * 4 * (128 + 4)) * found[1].parts);
 }
 
-TEST_F(FewQueriesShapeTest, TakesGroupsOfSixteenQueries) {
+TEST_F(FewQueriesShapeTest, TakesGroupsOfQueries) {
   read("1", "33", "8192", "64");
   const auto shape = FewQueriesShape::of(*shape_, *attention_);
   ASSERT_TRUE(shape.has_value());
@@ -110,10 +110,49 @@ TEST_F(FewQueriesShapeTest, TakesGroupsOfSixteenQueries) {
   EXPECT_EQ(shape->rowsOfGroup(), 16u);
   EXPECT_GT(sharings().front().parts, 8u);
   EXPECT_EQ(KeyParts::elements(*shape, 2, 5), 2 * 3 * 5 * 16 * (64 + 4));
-  read("1", "33", "512", "64"); // of few keys, tiles of 64 rows
+  for (auto [batch, rows, keys] : {std::tuple{"1", "33", "512"}, // of few keys, or many tiles, tiles of 64 rows
+                                   {"65", "33", "8192"},
+                                   {"26", "71", "8192"},
+                                   {"1", "129", "8192"}}) {
+    read(batch, rows, keys, "64");
+    EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value()) << batch << " " << rows << " " << keys;
+  }
+  read("25", "71", "8192", "64");
+  EXPECT_TRUE(FewQueriesShape::of(*shape_, *attention_).has_value());
+}
+
+TEST_F(FewQueriesShapeTest, HasNoMoreTilesThanItsBlocksKnow) {
+  for (const char *rows : {"64", "65", "128"}) {
+    read("3", rows, "8192", "64");
+    EXPECT_EQ(AttentionStrategy().plan(*kernel_, *shape_)->choice("rows"), std::stoi(rows) <= 64 ? 64 : 128) << rows;
+  }
+}
+
+TEST_F(FewQueriesShapeTest, ReadsDepthsThatStepsAreNotWholeOf) {
+  read("8", "4", "8192", "80");
+  auto shape = FewQueriesShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->wholeDepth(), 96u);
+  EXPECT_EQ(shape->wholeColumns(), 128u);
+  read("8", "4", "8192", "84"); // no whole vectors
   EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
-  read("1", "65", "8192", "64");
+  // Of many columns a warp has eight rows.
+  read("8", "12", "8192", "256");
+  shape = FewQueriesShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->eights(), 1u);
+  EXPECT_EQ(shape->groups(), 2u);
+  read("8", "12", "8192", "264");
   EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+}
+
+TEST_F(FewQueriesShapeTest, HasStepsOnTheirWayAsRegistersHold) {
+  auto registersOf = [&](const char *depth, uint32_t bytes) { return uint32_t(std::stoi(depth)) * bytes; };
+  for (auto [depth, bytes, ahead] : {std::tuple{"64", 1u, 2u}, {"64", 2u, 1u}, {"128", 2u, 1u}, {"256", 2u, 0u}}) {
+    read("8", "4", "65536", depth);
+    // A lane has a thirty-second of 16 keys and values, four bytes to a register.
+    EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->ahead(registersOf(depth, bytes) / 4), ahead) << depth;
+  }
 }
 
 TEST_F(FewQueriesShapeTest, HasTwoBlocksOfFewRegistersAtOnce) {
