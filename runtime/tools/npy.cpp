@@ -114,6 +114,11 @@ private:
   std::string_view rest_;
 };
 
+/// Complex numbers are pairs of floats, as functions of programs take them.
+bool isComplex(std::string_view descr) {
+  return descr.ends_with("c8") || descr.ends_with("c16");
+}
+
 Result<ElementType> elementOfDescr(std::string_view descr) {
   if (descr.empty())
     return makeError(StatusCode::InvalidArgument, "the .npy has an empty type string");
@@ -136,9 +141,9 @@ Result<ElementType> elementOfDescr(std::string_view descr) {
       return ElementType::I64;
     if (kind == "f2")
       return ElementType::F16;
-    if (kind == "f4")
+    if (kind == "f4" || kind == "c8")
       return ElementType::F32;
-    if (kind == "f8")
+    if (kind == "f8" || kind == "c16")
       return ElementType::F64;
   }
   return makeError(StatusCode::Unimplemented, "the .npy has elements of type '", descr, "': not supported");
@@ -197,6 +202,8 @@ Result<HostTensor> readNpy(std::string_view file, size_t &offset) {
       std::count_if(header.shape.begin(), header.shape.end(), [](int64_t n) { return n != 1; }) > 1)
     return makeError(StatusCode::Unimplemented,
                      "the .npy is in Fortran order: not supported; save it with numpy.ascontiguousarray");
+  if (isComplex(header.descr))
+    header.shape.push_back(2);
   TENON_ASSIGN_OR_RETURN(uint64_t bytes, denseBytes(header.shape, element));
   rest.remove_prefix(headerBytes);
   if (rest.size() < bytes)

@@ -53,6 +53,20 @@ TEST(Npy, MapsEveryType) {
   }
 }
 
+TEST(Npy, ComplexNumbersArePairs) {
+  auto single = read(npy(header("<c8", "(2,)", "True"), std::string(16, '\1')));
+  ASSERT_OK(single.status());
+  EXPECT_EQ(single->element, ElementType::F32);
+  EXPECT_EQ(single->shape, (Shape{2, 2}));
+  EXPECT_EQ(single->bytes, std::vector<uint8_t>(16, 1));
+  auto twice = read(npy(header("<c16", "(3, 1)"), std::string(48, '\1')));
+  ASSERT_OK(twice.status());
+  EXPECT_EQ(twice->element, ElementType::F64);
+  EXPECT_EQ(twice->shape, (Shape{3, 1, 2}));
+  EXPECT_STATUS(read(npy(header("<c8", "(2,)"), "12345678")).status(), OutOfRange,
+                "the .npy holds 8 bytes of elements, tensor<2x2xf32> has 16");
+}
+
 TEST(Npy, WritesWhatItReads) {
   for (const Shape &shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0}, Shape{2, 1, 4}}) {
     HostTensor tensor{ElementType::F32, shape, std::vector<uint8_t>(*denseBytes(shape, ElementType::F32), 7)};
@@ -83,7 +97,7 @@ TEST(Npy, RefusesWhatItCannotRead) {
                 "the .npy is in Fortran order: not supported; save it with numpy.ascontiguousarray");
   EXPECT_TRUE(read(npy(header("<f4", "(4,)", "True"), std::string(16, '\0'))).ok());
   EXPECT_STATUS(read(npy(header(">f4", "(1,)"), "1234")).status(), Unimplemented, "big-endian elements ('>f4')");
-  EXPECT_STATUS(read(npy(header("<c8", "(1,)"), "12345678")).status(), Unimplemented, "elements of type '<c8'");
+  EXPECT_STATUS(read(npy(header("<m8", "(1,)"), "12345678")).status(), Unimplemented, "elements of type '<m8'");
   EXPECT_STATUS(read(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234")).status(),
                 Unimplemented, "structured elements");
   EXPECT_STATUS(read(npy(header("<f4", "(2,)"), "1234")).status(), OutOfRange,
