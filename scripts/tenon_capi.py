@@ -62,6 +62,11 @@ class Runtime:
         self.check(self.library.tenon_buffer_write(buffer, c_uint64(0), data, c_size_t(len(data))))
         return buffer
 
+    def part(self, buffer, begin):
+        """The buffer from byte `begin` on, as one of its own that does not outlive it."""
+        address, size = self.library.tenon_buffer_address(buffer), self.library.tenon_buffer_size(buffer)
+        return self.import_buffer(address + begin, size - begin)
+
     def open(self, path):
         return Program(self, path)
 

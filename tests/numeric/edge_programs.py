@@ -64,6 +64,7 @@ class EdgeGrower(Grower):
         self.count = float(self.pick((16, 1000, 4096)))
         self.unknown_sizes = 1.0 if unknown else 0.0
         self.few = self.chance(0.3)
+        self.unaligned = float(self.of_sizes.choice((0.0, 0.0, 0.3, 1.0)))  # of the arguments, how many are not aligned
         self.form = self.pick(("row", "row", "row", "two", "rows", "line", "middle"))
 
     def near(self, most=MOST):
@@ -82,6 +83,12 @@ class EdgeGrower(Grower):
         vector = int(of.choice(vectors))
         n += int(of.choice((0, 0, -1, 1, vector - 1, vector, vector + 1, -vector, 1 - vector, int(of.integers(-9, 10)))))
         return max(0 if of.random() < 0.02 else 1, min(n, most))
+
+    def argument(self, kind, shape):
+        of = super().argument(kind, shape)
+        if self.of_sizes.random() < self.unaligned:
+            self.nodes[of[0]].behind = int(self.of_sizes.choice((1, 2, 3, 4, 5, 8)))
+        return of
 
     def small(self, most):
         return int(self.of_sizes.choice([n for n in SMALL if n <= max(most, 1)]))

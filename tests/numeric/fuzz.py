@@ -33,6 +33,7 @@ import judge  # noqa: E402  (puts scripts/ on the path)
 import random_program  # noqa: E402
 import shrink  # noqa: E402
 from elements import is_float, ulp  # noqa: E402
+from nodes import Argument  # noqa: E402
 
 SECONDS = 60  # for one program, in all
 NAMED = "not supported|unsupported|; supported are|takes at most|[Dd]ialect .* not found"  # a refusal says what it is that cannot be compiled
@@ -111,7 +112,8 @@ class Runner:
                 if self.opened[1]:
                     self.opened[1].release()
                 self.opened = path, self.device.open(path)
-            results = self.device.call(self.opened[1], name, program.inputs())
+            behind = [node.behind for node in program.nodes if isinstance(node, Argument)]
+            results = self.device.call(self.opened[1], name, program.inputs(), behind)
             if not kept:
                 self.opened = self.opened[1].release(), None
         except judge.tenon_capi.TenonError as problem:

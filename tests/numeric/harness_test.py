@@ -19,7 +19,7 @@ import elements
 import numpy as np
 import random_program
 from bounded import Bounded
-from nodes import Elementwise, Reduce
+from nodes import Argument, Elementwise, Reduce, Step
 from program import Program
 
 SWAPS = {"arith.addf": "arith.subf", "arith.subf": "arith.addf", "arith.mulf": "arith.addf", "arith.maximumf": "arith.minimumf",
@@ -124,6 +124,15 @@ class HarnessTest(unittest.TestCase):
         self.assertEqual([data.shape for _, data in known.inputs()], [data.shape for _, data in unknown.inputs()])
         self.assertNotIn("?", known.text())
         self.assertIn("?", unknown.text())
+
+    def test_an_argument_may_lie_anywhere(self):
+        data = elements.rounded("f32", np.arange(1200.0).reshape(3, 400))
+        argument = Argument("f32", data, [False, False])
+        argument.behind = 3
+        body = Elementwise([(0, 0)], [[0, 1]], data.shape, [Step("arith.addf", "f32", (0, 0))], [1])
+        with tempfile.TemporaryDirectory() as folder:
+            runner = fuzz.Runner({**OPTIONS, "temporary": folder})
+            self.assertEqual(runner.run(Program([argument, body], [(1, 0)])), ("right", "", 1200))
 
     def test_whole_numbers_have_exact_sums(self):
         whole = bounded.reduce_sum(Bounded("f32", np.full((3, 40000), 2.0)), [1])

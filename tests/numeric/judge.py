@@ -89,13 +89,20 @@ class Device:
     def open(self, path):
         return self.runtime.open(path)
 
-    def call(self, program, name, inputs):
-        """inputs: (kind, array) each; rank-0 arrays are tensors, Python numbers scalars. Gives (kind, array) each. A function
-        with branches is called twice, since the second call may go another way (runtime/program/plan/unrolled_plan.h)."""
-        given = []
-        for kind, values in inputs:
+    def call(self, program, name, inputs, behind=()):
+        """inputs: (kind, array) each; rank-0 arrays are tensors, Python numbers scalars. behind: of each tensor, how many elements
+        lie in front of it in its memory. Gives (kind, array) each. A function with branches is called twice, since the second call
+        may go another way (runtime/program/plan/unrolled_plan.h)."""
+        given, wholes = [], []
+        for number, (kind, values) in enumerate(inputs):
             if isinstance(values, np.ndarray):
-                given.append((kind, self.runtime.upload(elements.encode(kind, values)), values.shape))
+                data, front = elements.encode(kind, values), behind[number] if number < len(behind) else 0
+                front *= np.dtype(elements.STORED[kind]).itemsize
+                buffer = self.runtime.upload(b"\x55" * front + data)
+                if front and data:
+                    wholes.append(buffer)
+                    buffer = self.runtime.part(buffer, front)
+                given.append((kind, buffer, values.shape))
             else:
                 bits = int.from_bytes(elements.encode(kind, np.array(values)), "little")
                 given.append((kind, int(values) if not elements.is_float(kind) else bits))
@@ -107,6 +114,8 @@ class Device:
             return [(kind, elements.decode(kind, data, shape)) for kind, shape, data in read]
         finally:
             call.release()
+            for buffer in wholes:
+                self.runtime.library.tenon_buffer_release(buffer)
 
     @staticmethod
     def run(call):

@@ -21,7 +21,9 @@ class Node:
 
 
 class Argument(Node):
-    """data: the values of this run; dynamic: which sizes the program does not know."""
+    """data: the values of this run; dynamic: which sizes the program does not know; behind: elements in front of it in its
+    memory, so that it is not aligned."""
+    behind = 0
 
     def __init__(self, kind, data, dynamic):
         self.kind, self.data, self.dynamic = kind, data, dynamic

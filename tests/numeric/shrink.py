@@ -2,7 +2,7 @@
 """Makes a program that fails small, as long as it fails in the same way.
 
 Tried in turn until nothing helps: one output only; a node replaced by an argument that holds its values (so that what computed
-them goes); a step of a body replaced by one of its operands; known sizes for unknown ones.
+them goes); a step of a body replaced by one of its operands; known sizes for unknown ones; aligned arguments for others.
 """
 import copy
 
@@ -51,7 +51,13 @@ def candidates(program):
             yield Program(program.nodes, inner[:1]).pruned()
     for i, node in enumerate(program.nodes):
         if isinstance(node, Argument) and any(node.dynamic):
-            yield with_node(program, i, Argument(node.kind, node.data, [False] * len(node.dynamic)))
+            known = copy.copy(node)
+            known.dynamic = [False] * len(node.dynamic)
+            yield with_node(program, i, known)
+        if isinstance(node, Argument) and node.behind:
+            aligned = copy.copy(node)
+            aligned.behind = 0
+            yield with_node(program, i, aligned)
         if isinstance(node, Elementwise):
             if len(node.outputs) > 1:
                 used = {r for other in program.nodes for n, r in other.operands if n == i} | {r for n, r in program.outputs if n == i}
