@@ -112,10 +112,13 @@ void WindowsWriter::placeResults(Value number) {
 
 void WindowsWriter::run(Value block) {
   // Tiles of many results of small windows would get more registers than two blocks have (measured on an H200: 22 us,
-  // 30 of one block); of larger ones they would not do with those.
-  constexpr int64_t kManyNumbers = 96;
-  if (tile_.size() * width_ >= kManyNumbers &&
-      GroupShape::sizeOf(w_.shape.reducedAxes()).value_or(kLongWindow) <= kInFlight)
+  // 30 of one block), and so would f32's down which larger ones slide, channels last (7 x 7, 56 x 56, 96 channels: 44
+  // us, 56); of narrow elements, two of which a thread has at once, those would not do with them.
+  constexpr int64_t kManyNumbers = 96, kWideLanes = 4;
+  const int64_t window = GroupShape::sizeOf(w_.shape.reducedAxes()).value_or(kLongWindow);
+  const bool slidesWide = tile_.slides() && window > kInFlight && window < kLongWindow &&
+                          readWidth(w_.kernel, w_.shape, parallel_ - 1) == kWideLanes;
+  if ((tile_.size() * width_ >= kManyNumbers && window <= kInFlight) || slidesWide)
     k_.wantResident(2);
   w_.space.vectorAxis = parallel_ == 0 ? 0 : parallel_ - 1;
   if (rows_ && !rows_->border)
