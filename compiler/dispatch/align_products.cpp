@@ -90,6 +90,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       } else if (linalg::GenericOp window = genericWindowOf(op)) {
         if (std::optional<Convolution> convolution = Convolution::of(window)) {
           align(*convolution);
+        } else if ((convolution = Convolution::ofUnknownImages(window))) {
+          if (convolution->isOnCores && convolution->hasManyChannels() && !isOfSmallGroups(*convolution))
+            bringChannelsLast(*convolution);
         } else {
           readBackwards(window);
           bringEachChannelLast(window);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/inline_reads.h"
 
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,9 +112,27 @@ bool isWorthIt(linalg::GenericOp producer) {
   return type.hasStaticShape() && type.getElementTypeBitWidth() >= 32;
 }
 
+/// Whether an image is turned so that a convolution reads its channels side by side (products/channels_last.h): its
+/// border copies them 16 bytes at a time, and would read them one by one where they were.
+bool isTurnedForWindows(linalg::GenericOp producer, linalg::GenericOp reader) {
+  const SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
+  const bool isTurned = producer.getNumDpsInputs() == 1 && llvm::hasSingleElement(*producer.getBody()) &&
+                        llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) &&
+                        maps[0].getNumResults() != 0 && maps[0].getResults().back() != maps[1].getResults().back();
+  constexpr int64_t kVectorBytes = 16;
+  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
+  const bool isInVectors = type.getRank() != 0 && !type.isDynamicDim(type.getRank() - 1) &&
+                           type.getShape().back() * elementBytes(type.getElementType()) % kVectorBytes == 0;
+  return isTurned && isInVectors && llvm::any_of(reader->getUsers(), [](Operation *user) {
+           auto sum = dyn_cast<linalg::GenericOp>(user);
+           return sum && sum.getNumReductionLoops() != 0 && readsWindows(sum);
+         });
+}
+
 bool shouldInline(tensor::ExtractOp read, linalg::GenericOp reader) {
   auto producer = read.getTensor().getDefiningOp<linalg::GenericOp>();
   return producer && producer != reader && producer->getBlock() == reader->getBlock() && isElementwise(producer) &&
+         !isTurnedForWindows(producer, reader) &&
          (isMove(producer) || (producer->hasOneUse() && isWorthIt(producer) && readsOnce(read, reader))) &&
          isSafeWhereEmpty(producer) && tensorsOf(producer, reader) <= kMostTensors &&
          workOf(producer) + workOf(reader) <= kMostWork;

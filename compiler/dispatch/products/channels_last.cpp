@@ -14,22 +14,41 @@ namespace tenon::compiler::dispatch {
 namespace {
 
 Value turned(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> order) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Value empty = tensor::EmptyOp::create(b, loc, inOrder(type.getShape(), order), type.getElementType());
+  const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, tensor);
+  Value empty = tensor::EmptyOp::create(b, loc, inOrder(ArrayRef(sizes), order), getElementTypeOrSelf(tensor));
   return linalg::TransposeOp::create(b, loc, tensor, empty, order)->getResult(0);
+}
+
+/// What makes `tensor` from places of one other for one reader, where it is not known how many images they have; null
+/// where it is anything else.
+linalg::GenericOp placesOfUnknown(Value tensor) {
+  auto op = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!op || cast<RankedTensorType>(tensor.getType()).hasStaticShape() || !op->hasOneUse() ||
+      op.getNumDpsInputs() != 0 || op->getNumResults() != 1 || op.getNumReductionLoops() != 0 ||
+      !op.getIndexingMapsArray().front().isIdentity())
+    return {};
+  auto reads = op.getBody()->getOps<tensor::ExtractOp>();
+  return llvm::hasSingleElement(reads) && (*reads.begin()).getTensor().getParentRegion() != &op.getRegion() &&
+                 int64_t((*reads.begin()).getIndices().size()) == int64_t(op.getNumLoops())
+             ? op
+             : linalg::GenericOp();
 }
 
 /// The image with a border, turned: a border around the turned image. Null where the tensor is no such.
 Value turnedBorder(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
   linalg::GenericOp border = borderAround(tensor);
   if (!border)
+    border = placesOfUnknown(tensor);
+  auto room = border ? border.getDpsInits().front().getDefiningOp<tensor::EmptyOp>() : tensor::EmptyOp();
+  if (!room)
     return {};
   const Location loc = border.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
   auto read = *border.getBody()->getOps<tensor::ExtractOp>().begin();
   Value image = turned(b, loc, read.getTensor(), order);
   const SmallVector<int64_t> shape = inOrder(type.getShape(), order);
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  const SmallVector<OpFoldResult> sizes = room.getMixedSizes();
+  Value empty = tensor::EmptyOp::create(b, loc, inOrder(ArrayRef(sizes), order), type.getElementType());
   const SmallVector<unsigned> loops(order.begin(), order.end());
   return linalg::GenericOp::create(b, loc, type.clone(shape), ValueRange(), empty,
                                    AffineMap::getPermutationMap(loops, b.getContext()), border.getIteratorTypesArray(),

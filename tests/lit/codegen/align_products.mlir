@@ -107,3 +107,48 @@ func.func @small_named_windows(%x: tensor<1x?x1xi8>, %f: tensor<2x1x8xi8>, %o: t
   %1 = linalg.conv_2d_nhwc_hwcf ins(%y, %g : tensor<1x5x5x4xf32>, tensor<3x3x4x8xf32>) outs(%p : tensor<1x3x3x8xf32>) -> tensor<1x3x3x8xf32>
   return %0, %1 : tensor<1x?x8xi32>, tensor<1x3x3x8xf32>
 }
+
+// An unknown number of images whose channels are no neighbours: they are turned before their border is put around
+// them, so that it copies vectors.
+// CHECK-LABEL: func.func @images
+// CHECK: %[[TURNED:.*]] = linalg.transpose ins(%arg0 : tensor<?x64x28x28xbf16>) outs(%{{.*}} : tensor<?x28x28x64xbf16>) permutation = [0, 2, 3, 1]
+// CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<?x30x30x64xbf16>)
+// CHECK: tensor.extract %[[TURNED]]
+// CHECK: linalg.transpose ins(%arg1 : tensor<64x64x3x3xbf16>)
+// CHECK: linalg.generic {{.*}} ins(%[[WIDE]], %{{.*}} : tensor<?x30x30x64xbf16>, tensor<64x3x3x64xbf16>)
+func.func @images(%i: tensor<?x64x28x28xbf16>, %w: tensor<64x64x3x3xbf16>) -> tensor<?x64x28x28xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c27 = arith.constant 27 : index
+  %c28 = arith.constant 28 : index
+  %none = arith.constant 0.0 : bf16
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %i, %c0 : tensor<?x64x28x28xbf16>
+  %room = tensor.empty(%n) : tensor<?x64x30x30xbf16>
+  %wide = linalg.generic {indexing_maps = [affine_map<(n, c, y, x) -> (n, c, y, x)>],
+                          iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      outs(%room : tensor<?x64x30x30xbf16>) {
+  ^bb0(%old: bf16):
+    %image = linalg.index 0 : index
+    %channel = linalg.index 1 : index
+    %line = linalg.index 2 : index
+    %place = linalg.index 3 : index
+    %y = arith.subi %line, %c1 : index
+    %x = arith.subi %place, %c1 : index
+    %inLines = arith.cmpi ult, %y, %c28 : index
+    %inPlaces = arith.cmpi ult, %x, %c28 : index
+    %inside = arith.andi %inLines, %inPlaces : i1
+    %lower = arith.minsi %y, %c27 : index
+    %atLine = arith.maxsi %lower, %c0 : index
+    %left = arith.minsi %x, %c27 : index
+    %atPlace = arith.maxsi %left, %c0 : index
+    %read = tensor.extract %i[%image, %channel, %atLine, %atPlace] : tensor<?x64x28x28xbf16>
+    %value = arith.select %inside, %read, %none : bf16
+    linalg.yield %value : bf16
+  } -> tensor<?x64x30x30xbf16>
+  %empty = tensor.empty(%n) : tensor<?x64x28x28xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x64x28x28xf32>) -> tensor<?x64x28x28xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%wide, %w : tensor<?x64x30x30xbf16>, tensor<64x64x3x3xbf16>)
+      outs(%start : tensor<?x64x28x28xf32>) -> tensor<?x64x28x28xf32>
+  return %r : tensor<?x64x28x28xf32>
+}

@@ -14,6 +14,8 @@ namespace {
 // Convolutions of fewer multiplications are over before a copy is.
 constexpr double kLeastMultiplications = 1 << 26;
 constexpr int64_t kLeastBytes = 64, kVectorBytes = 16, kLineBytes = 128;
+// Images that a program is taken to have which does not say how many.
+constexpr int64_t kAssumedImages = 8;
 
 /// The operand that the side is, but for an extension; null where it is computed.
 OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
@@ -37,8 +39,21 @@ bool isTurned(Type element) {
 bool isLarge(ArrayRef<int64_t> loops) {
   double multiplications = 1;
   for (int64_t size : loops)
-    multiplications *= double(size);
+    multiplications *= double(ShapedType::isDynamic(size) ? kAssumedImages : size);
   return multiplications >= kLeastMultiplications;
+}
+
+/// Whether all sizes of an operand are known, but for how many images there are.
+bool isKnown(linalg::GenericOp op, OpOperand *operand, bool isImage) {
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  for (auto [expr, size] : llvm::zip_equal(op.getMatchingIndexingMap(operand).getResults(), type.getShape())) {
+    if (!ShapedType::isDynamic(size))
+      continue;
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!isImage || !loop || op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::reduction)
+      return false;
+  }
+  return true;
 }
 
 /// The parallel loop that an operand alone has, as it stands; nothing where there are several.
@@ -81,10 +96,12 @@ linalg::GenericOp genericWindowOf(linalg::LinalgOp op) {
 }
 
 std::optional<Convolution> Convolution::of(linalg::GenericOp op) {
-  if (!mayBeConvolution(op) || !readsWindows(op))
-    return std::nullopt;
-  const SmallVector<int64_t> loops = op.getStaticLoopRanges();
-  if (llvm::is_contained(loops, ShapedType::kDynamic) || !isLarge(loops))
+  std::optional<Convolution> found = ofUnknownImages(op);
+  return found && !llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) ? found : std::nullopt;
+}
+
+std::optional<Convolution> Convolution::ofUnknownImages(linalg::GenericOp op) {
+  if (!mayBeConvolution(op) || !readsWindows(op) || !isLarge(op.getStaticLoopRanges()))
     return std::nullopt;
   const std::optional<Contraction> product = contractionOf(op);
   if (!product)
@@ -93,9 +110,11 @@ std::optional<Convolution> Convolution::of(linalg::GenericOp op) {
   found.isOnCores = mayRoundForTensorCores(*product);
   for (const ContractionSide *side : {&product->left, &product->right}) {
     OpOperand *operand = operandOf(*side, op);
-    if (!operand || !cast<RankedTensorType>(operand->get().getType()).hasStaticShape())
+    if (!operand)
       return std::nullopt;
     const bool isImage = !op.getMatchingIndexingMap(operand).isProjectedPermutation();
+    if (!isKnown(op, operand, isImage))
+      return std::nullopt;
     (isImage ? found.image : found.filters) = operand;
   }
   if (!found.image || !found.filters)

@@ -23,6 +23,8 @@ struct Convolution {
 
   /// Nothing where `op` is no such.
   static std::optional<Convolution> of(mlir::linalg::GenericOp op);
+  /// The same where it may be unknown how many images there are.
+  static std::optional<Convolution> ofUnknownImages(mlir::linalg::GenericOp op);
 
   /// The loop that is best the last one of an operand.
   unsigned lastOf(mlir::OpOperand *operand) const {

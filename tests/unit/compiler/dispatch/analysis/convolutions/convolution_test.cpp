@@ -44,6 +44,16 @@ TEST_F(ConvolutionOf, SmallOnesAreNone) {
   EXPECT_FALSE(convolution({.batch = -1})) << "of an unknown number of images";
 }
 
+TEST_F(ConvolutionOf, OneOfUnknownImagesIsAskedForByName) {
+  EXPECT_FALSE(convolution({.batch = -1}));
+  const auto found = Convolution::ofUnknownImages(result());
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->isOnCores);
+  EXPECT_TRUE(found->hasManyChannels());
+  EXPECT_FALSE(convolution({.batch = -1, .size = 6}));
+  EXPECT_FALSE(Convolution::ofUnknownImages(result())) << "of eight it would be small";
+}
+
 TEST_F(ConvolutionOf, F32IsOneWhereItMayBeRounded) {
   EXPECT_TRUE(convolution({.type = "f32", .attributes = "attributes {tenon.tf32}"}));
 }
