@@ -192,15 +192,14 @@ Value canBeRagged(const Writer &w) {
   const uint32_t width = w.choice("width"), lanes = w.choice("lanes");
   KernelBuilder &k = w.k;
   const std::optional<int64_t> columns = GroupShape::sizeOf(w.shape.reducedAxes());
-  if ((columns && w.choice("blocks") != 1) || !raggedOrder(w, lanes, width) ||
-      (columns && (*columns < 2 * int64_t(width) || *columns % width == 0)))
+  if (!raggedOrder(w, lanes, width) || (columns && (*columns < 2 * int64_t(width) || *columns % width == 0)))
     return {};
   // Where their number is known, neighbouring threads read words as fast one by one, if that is all they do; and
   // weights that no vector is aligned with.
   const bool isWide = width <= kWords;
   if (isWide && columns && phasesOf(w.kernel, w.shape.group).size() == 1 && !storesElements(w.kernel, w.shape))
     return {};
-  if (!isWide && columns && hasOtherOrder(w))
+  if (!isWide && columns && w.choice("blocks") == 1 && hasOtherOrder(w))
     return {};
   Value aligned = w.bodies.areBasesAligned(width);
   if (columns)

@@ -36,16 +36,11 @@ public:
 private:
   using Accumulators = SmallVector<Value>; // [sums of a phase][lanes of a vector]
   using VectorBody = llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)>;
-  /// Vectors of the thread that are in shared memory. Of rows of any length they are counted when the kernel runs.
-  struct SharedPart {
-    SharedVectors vectors;
-    RowBatch known; // of a known length: which they are
-  };
   /// What of a row is not read in a loop.
   struct Parts {
-    const RowBatch *kept = nullptr;  // in registers; null: the row is read in loops
-    SharedPart *inShared = nullptr;  // more of it, in shared memory
-    const RowBatch *edges = nullptr; // outside of vectors, element by element
+    const RowBatch *kept = nullptr;    // in registers; null: the row is read in loops
+    SharedVectors *inShared = nullptr; // more of it, in shared memory, which is run through in loops, too
+    const RowBatch *edges = nullptr;   // outside of vectors, element by element
   };
 
   void writeRows();
@@ -54,7 +49,7 @@ private:
   void writeKeptRows();
   void writeLoopedRows();
   void writeSharedRow();
-  SmallVector<Value> eachShared(SharedPart &part, ValueRange carried, VectorBody body);
+  SmallVector<Value> eachShared(SharedVectors &vectors, ValueRange carried, VectorBody body);
   void eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body);
   void writePhases(const Parts &parts);
   void preload(const RowBatch &batch);
@@ -302,8 +297,10 @@ void RowsWriter::writeRow(unsigned width, bool isRagged, std::optional<int64_t> 
   hasBegun_ = cluster_ == 1;
   if (!hasBegun_)
     k_.arriveAtCluster();
-  // Elements one by one take registers for conditions, too: of rows of any length, only few of them are kept so.
-  const bool isKept = chunks_ != 0 && !(hasAnyLength_ && width < width_ && elementsKept() > kFewKept);
+  // Elements one by one take registers for conditions, too: of rows of any length, only few of them are kept so. Those
+  // of a cluster would be a hundred in each thread.
+  const bool areTooMany = shared_ != 0 || (hasAnyLength_ && elementsKept() > kFewKept);
+  const bool isKept = chunks_ != 0 && !(width < width_ && areTooMany);
   if (isKept && shared_ != 0)
     writeSharedRow();
   else if (isKept)
@@ -342,17 +339,10 @@ void RowsWriter::writeKeptRows() {
   }
 }
 
-/// Calls `body` for each of the vectors; what is computed of one is not kept.
-SmallVector<Value> RowsWriter::eachShared(SharedPart &part, ValueRange carried, VectorBody body) {
-  if (!hasAnyLength_) {
-    SmallVector<Value> values(carried);
-    for (auto [number, point, exists] : llvm::enumerate(part.known.points, part.known.exists)) {
-      Bodies::Scope scope(bodies_);
-      part.vectors.find(point, k_.number(int64_t(number)));
-      values = body({{point}, {exists}}, values);
-    }
-    return values;
-  }
+/// Calls `body` for each of the thread's vectors that are in shared memory. In a loop, however many they are known to
+/// be: one behind the other, their addresses and what is computed of them take more registers than there are (an H200,
+/// softmax 8192 x 131072 bf16: 1550 -> 1090 us; two or four at a time are no faster).
+SmallVector<Value> RowsWriter::eachShared(SharedVectors &vectors, ValueRange carried, VectorBody body) {
   SmallVector<Value> all = {k_.number(0)};
   llvm::append_range(all, carried);
   Value lanes = k_.number(vectors_.lanesOfRow());
@@ -360,7 +350,7 @@ SmallVector<Value> RowsWriter::eachShared(SharedPart &part, ValueRange carried, 
                 [&](Value vector, ValueRange values) {
                   Bodies::Scope scope(bodies_);
                   const RowBatch one = vectors_.following(vector, 1);
-                  part.vectors.find(one.points.front(), values.front());
+                  vectors.find(one.points.front(), values.front());
                   SmallVector<Value> next = {k_.add(values.front(), k_.number(1))};
                   llvm::append_range(next, body(one, values.drop_front()));
                   return next;
@@ -389,21 +379,17 @@ RowBatch RowsWriter::loadEdges() {
 /// Of a row that is in registers and shared memory. What is copied there is on its way while registers are loaded.
 void RowsWriter::writeSharedRow() {
   vectors_.setRow(vectors_.rowOf(0));
-  // Vectors that are narrower than the plan's are as many times more.
-  const uint32_t most = shared_ * (width_ / lanesOfVector_);
-  SharedPart part{SharedVectors(k_, w_.kernel, w_.space, bodies_, most), {}};
-  if (!hasAnyLength_)
-    part.known = vectors_.kept(chunks_, shared_);
+  SharedVectors shared(k_, w_.kernel, w_.space, bodies_, shared_);
   const RowBatch kept = vectors_.kept(0, chunks_);
-  eachShared(part, {}, [&](const RowBatch &one, ValueRange) {
-    part.vectors.bring(one.points.front());
+  eachShared(shared, {}, [&](const RowBatch &one, ValueRange) {
+    shared.bring(one.points.front());
     return SmallVector<Value>();
   });
-  part.vectors.commit();
+  shared.commit();
   preload(kept);
   const RowBatch edges = loadEdges();
-  part.vectors.stage();
-  writePhases({.kept = &kept, .inShared = &part, .edges = &edges});
+  shared.stage();
+  writePhases({.kept = &kept, .inShared = &shared, .edges = &edges});
   bodies_.unstage();
 }
 

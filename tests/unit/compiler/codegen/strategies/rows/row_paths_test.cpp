@@ -36,8 +36,8 @@ TEST(RowPathsTest, WhatIsKeptIsTheWholeRow) {
     expectPossible(path);
     if (path.chunks == 0)
       return;
-    // What is around the vectors of a row has a place of its own in one block (RowVectors::kept), and none in clusters.
-    const int64_t around = path.blocks == 1 && holdsEdges(path.lanes) ? width - 1 : 0;
+    // What is around the vectors of a row has a place of its own (RowVectors::edges).
+    const int64_t around = holdsEdges(path.lanes) ? width - 1 : 0;
     EXPECT_GE(kept(path) * width + around, columns);
     EXPECT_LE(path.chunks * width * tensors, std::max(64u, width * tensors));
     // Two blocks share a multiprocessor's memory.
