@@ -40,6 +40,11 @@ Place Origins::sourceOf(Place place) const {
   }
 }
 
+/// Loops of two operations that are one axis of the group have the same index wherever both are computed.
+unsigned Origins::axisOf(const Place &place, linalg::IndexOp index) const {
+  return shape_.group.axisOf.lookup(place.op->op)[index.getDim()];
+}
+
 bool Origins::areSame(Place a, Place b, unsigned depth) const {
   a = sourceOf(a);
   b = sourceOf(b);
@@ -50,6 +55,8 @@ bool Origins::areSame(Place a, Place b, unsigned depth) const {
   if (isa<BlockArgument>(a.value) || isa<BlockArgument>(b.value))
     return isSameInput(a, b);
   Operation *x = a.value.getDefiningOp(), *y = b.value.getDefiningOp();
+  if (auto i = dyn_cast<linalg::IndexOp>(x), j = dyn_cast<linalg::IndexOp>(y); i && j)
+    return axisOf(a, i) == axisOf(b, j);
   if (x->getName() != y->getName() || x->getAttrs() != y->getAttrs() || x->getNumRegions() != 0 ||
       x->getNumOperands() != y->getNumOperands() || x->getNumResults() != 1 ||
       !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(x->getDialect()))

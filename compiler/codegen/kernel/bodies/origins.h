@@ -34,6 +34,7 @@ private:
   bool areSame(Place a, Place b, unsigned depth) const;
   bool isOf(const Place &place, const RowSum &reduction, unsigned depth) const;
   bool isSameInput(const Place &a, const Place &b) const;
+  unsigned axisOf(const Place &place, mlir::linalg::IndexOp index) const;
 
   const KernelFunction &kernel_;
   const GroupShape &shape_;

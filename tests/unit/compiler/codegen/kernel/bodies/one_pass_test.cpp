@@ -43,6 +43,18 @@ TEST_F(OnePassTest, ExponentialsBelowTheMaximum) {
   EXPECT_EQ(found->front().size(), 2u);
 }
 
+TEST_F(OnePassTest, ExponentialsOfMaskedElements) {
+  auto masked = [](const std::string &dimension) {
+    return "%i = linalg.index " + dimension +
+           " : index\n%three = arith.constant 3 : index\n%low = arith.constant 0xFF800000 : f32\n"
+           "%seen = arith.cmpi ule, %i, %three : index\n%w = arith.select %seen, %a, %low : f32\n";
+  };
+  const std::string top = "%r = arith.maximumf %w, %o : f32",
+                    sum = "%d = arith.subf %w, %m0 : f32\n%e = math.exp %d : f32\n%r = arith.addf %o, %e : f32";
+  EXPECT_TRUE(sums(masked("1") + top, masked("1") + sum).has_value());
+  EXPECT_FALSE(sums(masked("1") + top, masked("0") + sum).has_value()); // another mask
+}
+
 TEST_F(OnePassTest, SquaresAroundTheMean) {
   auto found = sums(kSum, "%d = arith.subf %a, %m0 : f32\n%q = arith.mulf %d, %d : f32\n%r = arith.addf %o, %q : f32");
   ASSERT_TRUE(found.has_value());
