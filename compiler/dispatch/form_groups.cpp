@@ -2,6 +2,7 @@
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/analysis/groups/form_group.h"
 
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
 
@@ -60,7 +61,41 @@ bool isCentredIn(const Group &group, linalg::GenericOp op) {
   return sum && group.contains(sum->plain) && !centredSumOf(sum->plain);
 }
 
+/// Whether columns are so short that the threads that read one keep it, and what they all read lies in one order.
+bool keepsColumns(const Group &group) {
+  int64_t rows = 1;
+  std::optional<unsigned> inner; // axis along which tensors with an element for each of the group's lie
+  llvm::SmallPtrSet<void *, 4> tensors;
+  for (linalg::GenericOp op : group.ops) {
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    if (op.getNumReductionLoops() != 0) {
+      if (!isTreeReduction(op))
+        return false;
+      rows = 1;
+      for (auto [size, type] : llvm::zip_equal(sizes, op.getIteratorTypesArray()))
+        if (type == utils::IteratorType::reduction) {
+          if (size == ShapedType::kDynamic || size > kMostOfKeptColumn)
+            return false;
+          rows *= size;
+        }
+    }
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(input);
+      if (group.contains(input->get().getDefiningOp()) || !group.coversAllAxes(op) || !map.isPermutation())
+        continue;
+      tensors.insert(input->get().getAsOpaquePointer());
+      const unsigned axis = group.axisOf.lookup(op)[map.getDimPosition(map.getNumResults() - 1)];
+      if (inner.value_or(axis) != axis || group.isReduced[axis])
+        return false;
+      inner = axis;
+    }
+  }
+  return inner && rows * int64_t(tensors.size()) <= kMostOfKeptColumn;
+}
+
 bool takesOneStep(const Group &group, std::string &reason) {
+  if (keepsColumns(group))
+    return true;
   for (linalg::GenericOp op : group.ops) {
     const bool again = llvm::any_of(op->getOperands(), [&](Value operand) { return group.knowsReduction(operand); });
     if (again && !isCentredIn(group, op) && !(group.isPerRow(op) && op.getNumReductionLoops() == 0)) {

@@ -277,6 +277,16 @@ def full_cluster_cases():
         yield Case("residual norm of rows of a cluster", kind, residual_norm(Builder(kind, (2, n), False, generator("residual", kind, n))))
 
 
+def kept_column_cases():
+    """Down columns so short that they are kept, as many as a block has, one less and more; not of whole vectors, too."""
+    for kind in ("f32", "bf16", "f64"):
+        for shape, axis in (((3, 21, 40), 1), ((2, 64, 33), 1), ((65, 18), 0), ((2, 1, 260), 1), ((256, 9), 0), ((257, 9), 0)):
+            for name, build in (("softmax", softmax), ("norm", lambda b: normalised(b, b.axes))):
+                b = Builder(kind, shape, False, generator(name, kind, shape))
+                b.axes = [axis]
+                yield Case(f"{name} of kept columns", kind, build(b))
+
+
 def ragged_cases():
     """Rows that start anywhere between vectors, by one thread of a warp and by all of a block."""
     for kind in ("f32", "bf16", "f64", "i8"):
@@ -359,6 +369,7 @@ def cases(sizes):
         yield from long_cases()
         yield from cluster_cases()
     yield from full_cluster_cases()
+    yield from kept_column_cases()
     yield from special_cases(sizes)
     yield from ragged_cases()
     yield from column_norm_cases()

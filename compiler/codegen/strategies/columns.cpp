@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns.h"
 
-#include "compiler/codegen/kernel/bodies/one_pass.h"
+#include "compiler/codegen/strategies/columns_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -13,272 +13,15 @@ namespace {
 
 // Vectors of adjacent results that a block takes, less where there are less: 256 bytes of a row of fp32.
 constexpr uint32_t kMaxAcross = 16;
-// Rows that a thread loads before it combines them; of variances, bytes, since more is computed of them.
-constexpr uint32_t kInFlight = 4;
-constexpr uint32_t kBytesInFlight = 64;
+constexpr uint32_t kInFlight = 4; // rows that a thread loads before it combines them
 constexpr uint32_t kThreads = 512;
 // Rows that a few threads, or one, have on their way at once; threads of a block then, where rows have as many vectors.
 constexpr int64_t kMostFew = 16, kWideRow = 512;
 constexpr uint32_t kFewThreads = 256, kLeastThreads = 64;
-// Threads of a multiprocessor that columns of unknown size leave registers for: the code for vectors that are not
-// aligned would take more than the rest (an H100, batch_norm_last 193600 x 250 bf16: 80 instead of 51).
-constexpr uint32_t kResidentThreads = 1024;
+// Elements of rows that are kept in a thread's registers.
+constexpr uint32_t kKeptElements = 32;
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
-
-/// The sums that know others, where they need no pass of their own. Nothing where the group takes more than one pass.
-std::optional<SmallVector<OnePassSum>> sumsThen(const KernelFunction &kernel, const GroupShape &shape) {
-  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
-  if (phases.size() == 1 && !readsAgain(kernel, shape))
-    return SmallVector<OnePassSum>();
-  if (phases.size() != 2 || storesElements(kernel, shape))
-    return std::nullopt;
-  return onePassSums(kernel, shape, phases[0], phases[1]);
-}
-
-class ColumnsWriter {
-public:
-  explicit ColumnsWriter(Writer &w)
-      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), vectors_(w.choice("across")),
-        sums_(phasesOf(w.kernel, w.shape.group).front()), then_(*sumsThen(w.kernel, w.shape)),
-        axis_(w.shape.parallel - 1), reducedFirst_(w.shape.parallel),
-        storesElements_(storesElements(w.kernel, w.shape)) {
-    if (then_.empty())
-      return;
-    uint32_t bytes = 0; // that a thread loads of a row
-    for (const ElementInput &input : elementInputs(w.kernel, w.shape))
-      bytes += width_ * dispatch::elementBytes(input.tensor->element);
-    inFlight_ = llvm::bit_floor(std::clamp(kBytesInFlight / std::max(bytes, 1u), kInFlight, 2 * kInFlight));
-  }
-
-  void run() {
-    w_.space.vectorAxis = axis_;
-    if (!GroupShape::sizeOf(w_.shape.axes))
-      k_.wantResident(kResidentThreads / k_.threads);
-    if (width_ == 1)
-      return writeTile(1);
-    k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeTile(width_); }, [&] { writeTile(1); });
-  }
-
-private:
-  using Accumulators = SmallVector<Value>; // [sums][lanes], then [later sums][lanes][values that one keeps]
-
-  void writeTile(unsigned width);
-  void placeThread(unsigned width, uint32_t across);
-  Accumulators walkDown(uint32_t down);
-  Accumulators accumulate(Value first, unsigned count, uint32_t down, ValueRange accumulators);
-  void join(ArrayRef<Point> points, MutableArrayRef<Value> states);
-  Accumulators combineDown(ArrayRef<RowSum> sums, Accumulators values, uint32_t across, uint32_t down);
-  Accumulators ofFirstThreads(ArrayRef<RowSum> sums, Accumulators values, uint32_t across, uint32_t down);
-  void setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
-  void storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
-  SmallVector<RowSum> laterSums() const {
-    return llvm::map_to_vector(then_, [](const OnePassSum &sum) { return sum.sum; });
-  }
-
-  Writer &w_;
-  KernelBuilder &k_;
-  Bodies &bodies_;
-  const uint32_t width_;
-  const uint32_t vectors_; // of a tile
-  const SmallVector<RowSum> sums_;
-  const SmallVector<OnePassSum> then_; // that know them
-  uint32_t inFlight_ = kInFlight;
-  const unsigned axis_, reducedFirst_;
-  const bool storesElements_;
-  unsigned lanes_ = 1;  // of a vector
-  Point column_;        // positions on the parallel axes
-  Value exists_;        // whether the thread's column does
-  Value across_, down_; // of the thread
-};
-
-/// The tile is the same however wide its accesses are.
-void ColumnsWriter::writeTile(unsigned width) {
-  Bodies::Scope scope(bodies_);
-  lanes_ = width;
-  bodies_.setWidth(width);
-  const uint32_t across = vectors_ * width_ / width;
-  const uint32_t down = k_.threads / across;
-  placeThread(width, across);
-  Accumulators found = walkDown(down);
-  Accumulators totals(ArrayRef(found).take_front(sums_.size() * lanes_));
-  totals = combineDown(sums_, totals, across, down);
-  SmallVector<RowSum> last = sums_;
-  if (!then_.empty()) {
-    setColumns(sums_, ofFirstThreads(sums_, totals, across, down));
-    ArrayRef<Value> states = ArrayRef(found).drop_front(totals.size());
-    totals.clear();
-    for (const OnePassSum &sum : then_)
-      for (unsigned lane = 0; lane < lanes_; ++lane, states = states.drop_front(sum.size()))
-        totals.push_back(
-            sum.finish(k_, ValueRange(states.take_front(sum.size())), sum.referenceOf(bodies_, column_, lane)));
-    last = laterSums();
-    totals = combineDown(last, totals, across, down);
-  }
-  k_.when(k_.both(exists_, k_.equal(down_, k_.number(0))), [&] { storeResults(last, totals); });
-}
-
-void ColumnsWriter::placeThread(unsigned width, uint32_t across) {
-  Value columns = w_.space.size(axis_);
-  Value tile = k_.number(int64_t(vectors_) * width_);
-  Value tiles = k_.div(k_.add(columns, k_.number(int64_t(vectors_) * width_ - 1)), tile);
-  Value block = k_.block();
-  across_ = k_.rem(k_.thread(), k_.number(across));
-  down_ = k_.div(k_.thread(), k_.number(across));
-  const bool isOneTileRow = axis_ == 0;
-  Value tileOfRow = isOneTileRow ? block : k_.rem(block, tiles);
-  Value column = k_.add(k_.mul(tileOfRow, tile), k_.mul(across_, k_.number(width)));
-  exists_ = k_.less(column, columns);
-  // All threads of the block take part in its barriers; one without a column computes the last one again.
-  column = k_.min(column, k_.sub(columns, k_.number(width)));
-  column_ = Point();
-  column_.index.resize(w_.shape.axes.size(), k_.number(0));
-  if (!isOneTileRow)
-    w_.space.place(column_, 0, axis_, k_.div(block, tiles));
-  column_.index[axis_] = column;
-  column_.id = w_.space.newId();
-}
-
-ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned count, uint32_t down,
-                                                      ValueRange accumulators) {
-  Bodies::Scope scope(bodies_);
-  SmallVector<Point> points;
-  for (unsigned i = 0; i < count; ++i) {
-    Point point = column_;
-    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), k_.add(first, k_.number(int64_t(i) * down)));
-    point.id = w_.space.newId();
-    points.push_back(point);
-  }
-  for (const Point &point : points)
-    bodies_.preload(point);
-  if (storesElements_)
-    k_.when(exists_, [&] {
-      Bodies::Scope inside(bodies_);
-      for (const Point &point : points)
-        bodies_.storeElements(point);
-    });
-  Accumulators next = llvm::to_vector(accumulators);
-  for (const Point &point : points) {
-    Value *accumulator = next.begin();
-    for (const RowSum &sum : sums_)
-      for (unsigned lane = 0; lane < lanes_; ++lane, ++accumulator)
-        *accumulator = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
-  }
-  join(points, MutableArrayRef(next).drop_front(sums_.size() * lanes_));
-  return next;
-}
-
-/// The later sums take what the points add to the sums that they know.
-void ColumnsWriter::join(ArrayRef<Point> points, MutableArrayRef<Value> states) {
-  for (const OnePassSum &sum : then_) {
-    Value seen; // how many elements, which is the same for all lanes
-    for (unsigned lane = 0; lane < lanes_; ++lane, states = states.drop_front(sum.size())) {
-      MutableArrayRef<Value> state = states.take_front(sum.size());
-      if (sum.kind == OnePassSum::Kind::Squares)
-        state[0] = seen = seen ? seen : state[0];
-      SmallVector<Value> elements;
-      for (const Point &point : points)
-        elements.push_back(bodies_.contribution(sum.over, point, lane));
-      llvm::copy(sum.join(k_, ValueRange(state), elements), state.begin());
-    }
-  }
-}
-
-/// Rows down_, down_ + down, ... of the reduced axes, several at a time, then the rest one by one.
-ColumnsWriter::Accumulators ColumnsWriter::walkDown(uint32_t down) {
-  Value rows = w_.space.size(reducedFirst_, w_.shape.axes.size());
-  Accumulators accumulators = {down_};
-  for (const RowSum &sum : sums_)
-    accumulators.append(lanes_, neutral(k_, sum.sum));
-  for (const OnePassSum &sum : then_)
-    for (unsigned lane = 0; lane < lanes_; ++lane)
-      llvm::append_range(accumulators, sum.start(k_));
-  const int64_t step = int64_t(down) * inFlight_;
-  // Signed: few rows have no place for a whole step.
-  Value whole = k_.sub(rows, k_.number(int64_t(down) * (inFlight_ - 1)));
-  accumulators = k_.loop(down_, whole, k_.number(step), accumulators, [&](Value first, ValueRange values) {
-    Accumulators next = {k_.add(first, k_.number(step))};
-    llvm::append_range(next, accumulate(first, inFlight_, down, values.drop_front()));
-    return next;
-  });
-  return k_.loop(accumulators.front(), rows, k_.number(down), ValueRange(accumulators).drop_front(),
-                 [&](Value first, ValueRange values) { return accumulate(first, 1, down, values); });
-}
-
-/// A tree over the threads of a column: the lower half of them takes what the upper half has left in shared memory.
-/// Every thread leaves its values once, in a place of its own, so one barrier a step is enough.
-ColumnsWriter::Accumulators ColumnsWriter::combineDown(ArrayRef<RowSum> sums, Accumulators values, uint32_t across,
-                                                       uint32_t down) {
-  SmallVector<Value> arenas;
-  for (const RowSum &sum : sums)
-    arenas.push_back(k_.shared(storedType(sum.sum.type), uint64_t(down) * across * lanes_));
-  auto place = [&](size_t sum, Value row, unsigned lane) {
-    Value slot = k_.add(k_.mul(row, k_.number(across)), across_);
-    slot = k_.add(k_.mul(slot, k_.number(lanes_)), k_.number(lane));
-    return k_.at(arenas[sum], storedType(sums[sum].sum.type), slot);
-  };
-  for (uint32_t half = down / 2; half != 0; half /= 2) {
-    Value isLower = k_.less(down_, k_.number(half));
-    Value isUpper = k_.less(k_.sub(down_, k_.number(half)), k_.number(half));
-    k_.when(isUpper, [&] {
-      for (size_t sum = 0; sum < sums.size(); ++sum)
-        for (unsigned lane = 0; lane < lanes_; ++lane)
-          storeShared(k_, values[sum * lanes_ + lane], place(sum, down_, lane));
-    });
-    k_.barrier();
-    values = k_.choose(
-        isLower, TypeRange(ValueRange(values)),
-        [&] {
-          Accumulators combined;
-          Value other = k_.add(down_, k_.number(half));
-          for (size_t sum = 0; sum < sums.size(); ++sum)
-            for (unsigned lane = 0; lane < lanes_; ++lane)
-              combined.push_back(combine(k_, sums[sum].sum, values[sum * lanes_ + lane],
-                                         loadShared(k_, sums[sum].sum.type, place(sum, other, lane))));
-          return combined;
-        },
-        [&] { return values; });
-  }
-  return values;
-}
-
-/// What the first thread of each column has, all of its threads have then.
-ColumnsWriter::Accumulators ColumnsWriter::ofFirstThreads(ArrayRef<RowSum> sums, Accumulators values, uint32_t across,
-                                                          uint32_t down) {
-  if (down == 1)
-    return values;
-  SmallVector<Value> places;
-  for (size_t i = 0; i < values.size(); ++i) {
-    Type type = storedType(sums[i / lanes_].sum.type);
-    places.push_back(k_.at(k_.shared(type, across), type, across_));
-  }
-  k_.when(k_.equal(down_, k_.number(0)), [&] {
-    for (auto [value, place] : llvm::zip_equal(values, places))
-      storeShared(k_, value, place);
-  });
-  k_.barrier();
-  for (auto [i, place] : llvm::enumerate(places))
-    values[i] = loadShared(k_, sums[i / lanes_].sum.type, place);
-  return values;
-}
-
-void ColumnsWriter::setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals) {
-  for (const RowSum &sum : sums) {
-    SmallVector<Value> finished;
-    for (unsigned lane = 0; lane < lanes_; ++lane)
-      finished.push_back(bodies_.finish(sum, column_, lane, totals[lane]));
-    totals = totals.drop_front(lanes_);
-    bodies_.setRow(sum, finished);
-  }
-}
-
-void ColumnsWriter::storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals) {
-  Bodies::Scope scope(bodies_);
-  setColumns(sums, totals);
-  for (const KernelOp &op : w_.kernel.ops)
-    if (w_.shape.group.isPerRow(op.op))
-      bodies_.storeRow(op, column_);
-}
 
 /// Whether the elements that are adjacent in memory belong to different results, in the first tensor that has one for
 /// each element of the group.
@@ -293,7 +36,10 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
 /// @param rows nothing: it is not known how many there are
 std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                            std::optional<int64_t> rows) {
-  if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape) || !sumsThen(kernel, shape))
+  if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape))
+    return std::nullopt;
+  const bool isKept = !sumsOfOnePass(kernel, shape);
+  if (isKept && (!rows || *rows > dispatch::kMostOfKeptColumn))
     return std::nullopt;
   uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
   uint32_t across = kMaxAcross;
@@ -304,9 +50,19 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
     across = std::min<uint32_t>(across, llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*columns, 1), width)));
   }
   uint32_t threads = kThreads;
-  // Of few rows a thread takes all in flight together, and more columns are left for the others.
-  if (rows && *rows <= kMostFew) {
-    const uint32_t down = llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*rows, 1), kInFlight));
+  auto atLeast = [](int64_t rows, int64_t each) {
+    return uint32_t(llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(rows, 1), each)));
+  };
+  if (isKept) {
+    const uint32_t each = std::max(1u, kKeptElements / (width * std::max(1u, fullInputs(kernel, shape))));
+    const uint32_t down = std::min(atLeast(*rows, each), kThreads / kMaxAcross);
+    across = kFewThreads / std::min(down, kFewThreads / kMaxAcross);
+    if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size)
+      across = std::min(across, atLeast(*columns, width));
+    threads = std::max(across * down, kLeastThreads);
+  } else if (rows && *rows <= kMostFew) {
+    // Of few rows a thread takes all in flight together, and more columns are left for the others.
+    const uint32_t down = atLeast(*rows, kInFlight);
     if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size; !columns || *columns >= kWideRow * width)
       across = kFewThreads / down;
     threads = std::max(across * down, kLeastThreads);
@@ -321,11 +77,14 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
   across = std::min(across, threads / width);
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
-  return Plan{name,
-              threads,
-              {{"width", width}, {"across", across}},
-              {{extentsOf(shape.parallelAxes().back()), int64_t(across) * width},
-               {extentsOf(shape.parallelAxes().drop_back()), 1}}};
+  Plan plan{name,
+            threads,
+            {{"width", width}, {"across", across}},
+            {{extentsOf(shape.parallelAxes().back()), int64_t(across) * width},
+             {extentsOf(shape.parallelAxes().drop_back()), 1}}};
+  if (isKept)
+    plan.choices.push_back({"kept", 1});
+  return plan;
 }
 
 } // namespace
@@ -349,7 +108,7 @@ std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape 
 }
 
 void Columns::write(Writer &writer) const {
-  ColumnsWriter(writer).run();
+  writeColumns(writer);
 }
 
 } // namespace tenon::compiler::codegen

@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral kLayoutAttr = "tenon.layout";
 inline constexpr llvm::StringLiteral kConditionalAttr = "tenon.conditional";
 // On a kernel function: it runs only where rows have elements, and up to so many.
 inline constexpr llvm::StringLiteral kLongestAttr = "tenon.longest";
+// Elements of a column, of all tensors, that the threads of a block keep, where reduced elements are not adjacent in
+// memory.
+inline constexpr int64_t kMostOfKeptColumn = 256;
 // On a sort: which of its operands begin as the place of each element along the dimension, and are not in memory.
 inline constexpr llvm::StringLiteral kPlacesAttr = "tenon.places";
 // On a hal.executable.source: the compiler made it.

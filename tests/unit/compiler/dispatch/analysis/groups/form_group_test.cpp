@@ -76,11 +76,14 @@ TEST_F(GroupTest, WhatReducesOtherAxesIsAnotherGroup) {
   EXPECT_EQ(reason, "it reduces other dimensions");
 }
 
-TEST_F(GroupTest, RowsAreOneKernelColumnsThatAreReadAgainTwo) {
+TEST_F(GroupTest, RowsAreOneKernelLongColumnsThatAreReadAgainTwo) {
   auto groupsOf = [&](const std::string &text) { return formGroups(parseFunction(text).front()); };
   EXPECT_EQ(groupsOf(replaced(kRowsThenElements, "MAP", "i, j")).groups.size(), 1u);
-  std::string columns = replaced(replaced(kRowsThenElements, "MAP", "j, i"), "tensor<4xf32>", "tensor<8xf32>");
-  GroupedBlock grouped = groupsOf(columns);
+  const std::string columns = replaced(replaced(kRowsThenElements, "MAP", "j, i"), "tensor<4xf32>", "tensor<8xf32>");
+  EXPECT_EQ(groupsOf(columns).groups.size(), 1u); // of four elements: a thread keeps them
+  EXPECT_EQ(groupsOf(replaced(columns, "4x8", "256x8")).groups.size(), 1u);
+  EXPECT_EQ(groupsOf(replaced(columns, "4x8", "257x8")).groups.size(), 2u);
+  GroupedBlock grouped = groupsOf(replaced(columns, "4x8", "?x8"));
   EXPECT_EQ(grouped.groups.size(), 2u);
   ASSERT_EQ(grouped.boundaries.size(), 1u);
   EXPECT_NE(grouped.boundaries[0].reason.find("not adjacent in memory"), std::string::npos)
