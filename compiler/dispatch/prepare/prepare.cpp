@@ -301,6 +301,8 @@ LogicalResult prepareFunction(func::FuncOp function) {
   fuse();
   if (inlineReads(function))
     fuse();
+  joinSumsOfAll(function);
+  shareEqualValues(function);
   splitOperands(function);
   return success();
 }

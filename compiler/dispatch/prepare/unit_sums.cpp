@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -140,6 +141,18 @@ void dropUnitOffsets(func::FuncOp function) {
     op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
     joinSums(op, rewriter);
   }
+}
+
+void joinSumsOfAll(func::FuncOp function) {
+  SmallVector<linalg::GenericOp> found;
+  function.walk([&](linalg::GenericOp op) {
+    if (op.hasPureTensorSemantics() && op.getNumReductionLoops() > 1 && op.getNumParallelLoops() == 0 &&
+        isTreeReduction(op) && llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
+      found.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (linalg::GenericOp op : found)
+    joinSums(op, rewriter);
 }
 
 void dropUnitSums(func::FuncOp function) {

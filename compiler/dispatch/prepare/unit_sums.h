@@ -12,6 +12,10 @@ namespace tenon::compiler::dispatch {
 /// every operand has side by side, n, y and x, are one.
 void dropUnitOffsets(mlir::func::FuncOp function);
 
+/// Sums of unknown size over all dimensions of tensors, such as a loss, become sums over one: those are taken apart
+/// into parts however long each dimension turns out to be (splits/).
+void joinSumsOfAll(mlir::func::FuncOp function);
+
 /// Drops reduced loops of one element where another one stays, and the dimensions of operands that they run over.
 void dropUnitSums(mlir::func::FuncOp function);
 

@@ -109,5 +109,30 @@ TEST_F(UnitOffsets, AWindowThatIsSmallerThanItsImageStaysAWindow) {
   EXPECT_FALSE(oneResult("?").getIndexingMapsArray()[0].isProjectedPermutation());
 }
 
+/// A sum over all of a tensor of two dimensions.
+class SumOfAll : public KernelTextTest {
+protected:
+  unsigned loops(const std::string &sizes) {
+    const std::string type = "tensor<" + sizes + "xf32>";
+    auto function = parseFunction(
+        "func.func @f(%x: " + type + ", %y: " + type +
+        ", %o: tensor<f32>) -> tensor<f32> {\n%v = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, "
+        "affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = [\"reduction\", \"reduction\"]} "
+        "ins(%x, %y : " +
+        type + ", " + type +
+        ") outs(%o : tensor<f32>) {\n^bb0(%a: f32, %b: f32, %c: f32):\n%d = arith.subf %a, %b : f32\n"
+        "%t = arith.addf %c, %d : f32\nlinalg.yield %t : f32\n} -> tensor<f32>\nreturn %v : tensor<f32>\n}");
+    joinSumsOfAll(function);
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
+    return (*function.getOps<mlir::linalg::GenericOp>().begin()).getNumLoops();
+  }
+};
+
+TEST_F(SumOfAll, OfUnknownSizeIsOverOneDimension) {
+  EXPECT_EQ(loops("?x?"), 1u);
+  EXPECT_EQ(loops("3x?"), 1u);
+  EXPECT_EQ(loops("3x5"), 2u); // of known sizes, splits/ divide one dimension
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
