@@ -11,6 +11,9 @@ namespace {
 // A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
 constexpr uint32_t kMaxWorkPerThread = 256;
 
+// Vectors of a row that is long enough for those that lie in two rows to be the exception.
+constexpr int64_t kShortRow = 2;
+
 // Of rows of unknown length, what does little but move elements leaves registers for all threads of a multiprocessor.
 constexpr uint32_t kCopies = 8, kResidentThreads = 2048;
 
@@ -282,11 +285,15 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
   uint32_t width = shape.axes.empty() ? 1 : vectorWidth(kernel, shape, shape.axes.size() - 1);
   if (width == 4 && shape.axes.back().size && isNarrowByRows(kernel, shape))
     width = 8;
-  // Rows that are no multiple of a vector, but of half a one that is wide enough, are whole vectors.
+  // Rows that are no multiple of a vector, but of half a one that is wide enough, are whole vectors. So are those of
+  // which most vectors would lie in two: of two elements, say, where a pixel shuffle puts two images beside each other.
   if (shape.axes.size() > 1)
-    if (const std::optional<int64_t> row = shape.axes.back().size; row && width > 2 && *row % width != 0)
+    if (const std::optional<int64_t> row = shape.axes.back().size; row && width > 2 && *row % width != 0) {
       if (*row % (width / 2) == 0 && isOfWords(kernel, shape))
         width /= 2;
+      while (*row < kShortRow * width && *row % width != 0)
+        width /= 2;
+    }
   for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
     width /= 2;
   return planOf(name(), kernel, shape, width);
