@@ -10,7 +10,7 @@ def case_name(case):
 
 
 # Sizes that stay known in programs of unknown sizes: the width of an embedding is a constant of the model.
-KNOWN = {"rope": [3]}
+KNOWN = {"rope": [3], "swiglu": [1], "rope_rows": [3], "channel_softmax": [1], "channel_norm": [1]}
 
 
 def dynamic_name(case):
@@ -63,14 +63,31 @@ FIRST = {"add": [(256 * M,)], "chain10": [(256 * M,)], "dropout": [(256 * M,)], 
          "concat": [(16384, 8192)], "pad": [(16384, 16384)]}
 
 
+# What models compute between products; sizes drawn at random, once (everyday_programs.py).
+EVERYDAY = {
+    "masked_softmax": [(6, 12, 517, 517)], "causal_softmax": [(48, 777, 777)], "channel_softmax": [(16, 21, 40600)],
+    "logsumexp": [(4096, 30522)], "bias_gelu": [(12345, 3072)], "swiglu": [(7777, 5461)],
+    "norm_residual_bias": [(9001, 1536)], "group_norm": [(16, 32, 10, 2401)], "channel_norm": [(64, 96, 3136)],
+    "head_norm": [(4, 2047, 16, 64)], "unit_rows": [(40011, 640)], "quantised_rows": [(6001, 5120)],
+    "middle_mean": [(128, 577, 768)], "places_mean": [(64, 56, 55, 96)], "middle_max": [(999, 77, 333)],
+    "square_error": [(3001, 8003)], "argmax": [(8192, 4099), (300001, 10)], "permute0321": [(29, 96, 61, 131)],
+    "permute102": [(331, 1771, 65)], "split_heads": [(8, 1001, 3, 12, 64)], "windows": [(32, 8, 7, 8, 7, 96)],
+    "pixel_shuffle": [(8, 16, 2, 2, 135, 241)], "concat_middle": [(301, 37, 1003)], "affine_relu": [(47, 129, 2915)],
+    "rope_rows": [(4, 1023, 24, 96)], "add_transposed": [(4001, 7003)], "cumsum_middle": [(100, 1999, 130)]}
+
+
 def kinds_of(operation):
     return {"histogram": ["i8"], "cumsum": ["f32"], "cumsum_line": ["f32"],
             "cumsum_columns": ["f32"], "sort": ["f32"], "sort_line": ["f32"], "topk": ["f32", "bf16"]}.get(operation, ["f32", "bf16", "f16"])
 
 
 def cases(chosen="full"):
-    """'first': the closing table of the issue, f32 and bf16; 'full': everything; 'smoke': small shapes of every operation."""
+    """'first': the closing table of the issue, f32 and bf16; 'full': everything of it; 'smoke': small shapes of that;
+    'everyday': what models compute besides."""
     listed = []
+    if chosen == "everyday":
+        return [Case(operation, shape, kind) for operation, shapes in EVERYDAY.items() for shape in shapes
+                for kind in (["f32"] if operation.startswith("cumsum") else ["f32", "bf16"])]
     for operation in SHAPES:
         shapes = {"full": SHAPES, "first": FIRST, "smoke": SMOKE}[chosen][operation]
         for kind in kinds_of(operation):

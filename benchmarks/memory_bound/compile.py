@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(root, "build"), help="build folder with the tools")
     parser.add_argument("--output", default=os.path.join(root, "build", "memory_bound"))
     parser.add_argument("--target", default="sm_90a", help="architectures for tenon-compile; empty: its default")
-    parser.add_argument("--set", default="full", choices=["first", "full", "smoke"])
+    parser.add_argument("--set", default="full", choices=["first", "full", "smoke", "everyday"])
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas")
     parser.add_argument("--sizes", default="fixed,unknown", help="of programs: fixed, unknown or both")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

@@ -9,6 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from cases import KNOWN  # noqa: E402
+import everyday_programs  # noqa: E402
 from mlir_text import Function, Tensor, literal  # noqa: E402
 
 EPSILON = 1e-5
@@ -424,6 +425,7 @@ OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum
                                       log_softmax, layernorm, variance, batch_norm, batch_norm_last,
                                       rmsnorm_residual, cross_entropy, dropout, rope, adam, topk,
                                       cumsum, cumsum_line, cumsum_columns, sort, sort_line, embedding, histogram, concat, pad)}
+OPERATIONS.update(everyday_programs.OPERATIONS)
 
 def program(case, dynamic):
     f = Function("run", dynamic)

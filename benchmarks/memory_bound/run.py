@@ -157,7 +157,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.path.join(root, "build", "memory_bound"), help="what compile.py wrote")
     parser.add_argument("--output", default=os.environ.get("OUT", "."), help="folder for csv, md and png")
-    parser.add_argument("--set", default="first", choices=["first", "full", "smoke"])
+    parser.add_argument("--set", default="first", choices=["first", "full", "smoke", "everyday"])
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas")
     parser.add_argument("--kinds", default="", help="only these types, separated by commas")
     parser.add_argument("--warm", type=int, default=8, help="processes that compile for torch.compile before; 0: none")

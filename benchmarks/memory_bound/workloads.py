@@ -6,6 +6,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+import everyday_workloads
 from programs import ADAM, BINS, DROPOUT, DROPPED, EPSILON, TOP
 
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.uint8, "i32": torch.int32,
@@ -172,6 +173,7 @@ WORKLOADS = {
                           peers={"histc": lambda x: torch.histc(x.float(), BINS, 0, BINS)}),
     "concat": Workload(two, lambda x, y: torch.cat((x, y), 1)),
     "pad": Workload(one, lambda x: F.pad(x, (3, 5, 1, 2))),
+    **everyday_workloads.workloads(Workload, uniform),
 }
 
 
