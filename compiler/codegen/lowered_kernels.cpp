@@ -2,6 +2,7 @@
 #include "compiler/codegen/lowered_kernels.h"
 
 #include "compiler/codegen/ptx/same_code.h"
+#include "compiler/codegen/written_kernels.h"
 
 #include "mlir/IR/OperationSupport.h"
 
@@ -9,22 +10,29 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
+static bool areAlike(ModuleOp left, ModuleOp right) {
+  return OperationEquivalence::isEquivalentTo(left, right, OperationEquivalence::None);
+}
+
 FailureOr<ModuleOp> LoweredKernels::find(const abi::TargetArch &target) {
   const unsigned number = kernelVariantFor(kernels_, target);
   for (const Variant &variant : variants_)
     if (variant.number == number)
       return variant.module;
-  FailureOr<OwningOpRef<ModuleOp>> made = lowerKernels(kernels_, target, options_);
-  if (failed(made))
+  FailureOr<OwningOpRef<ModuleOp>> written = writeKernels(kernels_, target, options_);
+  if (failed(written))
     return failure();
-  for (OwningOpRef<ModuleOp> &known : modules_)
-    if (OperationEquivalence::isEquivalentTo(*known, made->get(), OperationEquivalence::None)) {
-      variants_.push_back({number, *known});
-      return *known;
+  for (Code &code : codes_)
+    if (areAlike(*code.written, **written)) {
+      variants_.push_back({number, *code.lowered});
+      return *code.lowered;
     }
-  modules_.push_back(std::move(*made));
-  variants_.push_back({number, *modules_.back()});
-  return *modules_.back();
+  Code code{.written = (*written)->clone(), .lowered = std::move(*written)};
+  if (failed(lowerWritten(*code.lowered, options_)))
+    return failure();
+  codes_.push_back(std::move(code));
+  variants_.push_back({number, *codes_.back().lowered});
+  return *codes_.back().lowered;
 }
 
 FailureOr<bool> LoweredKernels::haveSameCode(const abi::TargetArch &older, const abi::TargetArch &target) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of one module in the LLVM dialect, for one target after the other. Strategies say which targets get the
 // same from them (kernelVariantFor), and mean what they may use: of an exact product of f32 all get the same in the
-// end. So what was lowered for different variants is compared, and LLVM's work, which is nearly all, is done once.
+// end. So what was written for different variants is compared, and the rest, which is nearly all the work, is done
+// once.
 #pragma once
 
 #include "compiler/codegen/generate_ptx.h"
@@ -29,10 +30,14 @@ private:
     mlir::ModuleOp module;
   };
 
+  struct Code {
+    mlir::OwningOpRef<mlir::ModuleOp> written, lowered;
+  };
+
   mlir::ModuleOp kernels_;
   PtxOptions options_;
   llvm::SmallVector<Variant, 4> variants_;
-  llvm::SmallVector<mlir::OwningOpRef<mlir::ModuleOp>, 4> modules_; // no two alike
+  llvm::SmallVector<Code, 4> codes_; // no two alike
 };
 
 } // namespace tenon::compiler::codegen

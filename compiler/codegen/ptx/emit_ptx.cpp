@@ -7,6 +7,7 @@
 #include "compiler/codegen/ptx/early_launch.h"
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
+#include "compiler/codegen/ptx/llvm_passes.h"
 #include "compiler/codegen/ptx/target_queries.h"
 #include "compiler/codegen/ptx/widen_bf16.h"
 
@@ -26,12 +27,10 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
 
 #include <algorithm>
 
@@ -158,42 +157,6 @@ std::optional<std::string> linkLibdevice(llvm::Module &device, const std::string
   return std::nullopt;
 }
 
-/// LLVM's pass manager, with what its passes ask for. One for each pipeline that is run.
-class Optimizer {
-public:
-  explicit Optimizer(llvm::TargetMachine &machine) : builder_(&machine, tuning()) {
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(callGraph_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, callGraph_, modules_);
-  }
-
-  /// Equal operations of a function become one, so that a value's uses are all its uses.
-  void unifyValues(llvm::Module &device) {
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::EarlyCSEPass()));
-    passes.run(device, modules_);
-  }
-  void optimize(llvm::Module &device) {
-    builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(device, modules_);
-  }
-
-private:
-  static llvm::PipelineTuningOptions tuning() {
-    llvm::PipelineTuningOptions tuning;
-    tuning.LoopVectorization = false;
-    tuning.SLPVectorization = true;
-    return tuning;
-  }
-
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager callGraph_;
-  llvm::ModuleAnalysisManager modules_;
-  llvm::PassBuilder builder_;
-};
-
 /// Assembly with effects runs where it stands, by all threads that come there, as `bar.sync` and wgmma want it.
 void keepAssemblyTogether(llvm::Module &device) {
   for (llvm::Function &function : device)
@@ -271,7 +234,9 @@ private:
     if (generatedIsa(arch_) >= kCacheHintsIsa)
       addCacheHints(*device_);
     keepWholeLoads(*device_);
-    Optimizer(*machine_).optimize(*device_);
+    // What somebody wrote may load twice.
+    const bool withSearches = options_.keepsAssemblyTogether || !multipliesInRegisters(*device_);
+    Optimizer(*machine_).optimize(*device_, withSearches);
     widenWords(*device_);
     if (options_.keepLlvmIr) {
       llvm::raw_string_ostream text(llvmIr_);
@@ -279,7 +244,11 @@ private:
     }
     llvm::raw_svector_ostream stream(text_);
     llvm::legacy::PassManager passes;
-    cannotPrint_ = machine_->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
+    BackEndPasses withoutSearches(*machine_, passes);
+    llvm::legacy::PassManagerBase *added = &withoutSearches;
+    if (withSearches)
+      added = &passes;
+    cannotPrint_ = machine_->addPassesToEmitFile(*added, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
     if (!cannotPrint_)
       passes.run(*device_);
   }

@@ -95,6 +95,13 @@ struct ApproximatePower : OpConversionPattern<math::Exp2Op> {
   }
 };
 
+/// No pattern here gives up halfway, so nothing has to be kept for taking changes back: that is half the time.
+ConversionConfig withoutRollback() {
+  ConversionConfig config;
+  config.allowPatternRollback = false;
+  return config;
+}
+
 /// Structured loops and branches to blocks.
 LogicalResult lowerLoops(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -102,7 +109,7 @@ LogicalResult lowerLoops(ModuleOp module) {
   ConversionTarget target(*module.getContext());
   target.addIllegalDialect<scf::SCFDialect>();
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  return applyPartialConversion(module, target, std::move(patterns));
+  return applyPartialConversion(module, target, std::move(patterns), withoutRollback());
 }
 
 // Each round folds what the last one made constant: sums of constants take as many rounds as they have levels.
@@ -115,6 +122,7 @@ void expand(ModuleOp module) {
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   GreedyRewriteConfig config;
   config.setMaxIterations(kMostRounds);
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   (void)applyPatternsGreedily(module, std::move(patterns), config);
 }
 
@@ -138,7 +146,7 @@ LogicalResult lowerToLlvm(ModuleOp module) {
   LLVMConversionTarget target(*context);
   target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, math::MathDialect>();
   target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
-  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+  if (failed(applyPartialConversion(module, target, std::move(patterns), withoutRollback())))
     return failure();
 
   SmallVector<UnrealizedConversionCastOp> casts, remaining;
