@@ -2,13 +2,13 @@
 #include "compiler/dispatch/splits/split_reductions.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
 #include "compiler/dispatch/splits/filter_splits.h"
 #include "compiler/dispatch/splits/known_split.h"
+#include "compiler/dispatch/splits/product_splits.h"
 #include "compiler/dispatch/splits/ragged_split.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,8 +17,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-
-#include <cmath>
 
 using namespace mlir;
 
@@ -41,26 +39,6 @@ constexpr int64_t kMostOfWholeRow = 4096;
 constexpr int64_t kLeastOfRows = 32;
 // Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
 constexpr int64_t kBytesOfTile = 256;
-
-// Products: blocks that keep a large GPU busy, and reduced elements that are worth a part of their own.
-constexpr int64_t kEnoughProductBlocks = 96;
-constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSkinny = 2048;
-// More parts of wider tiles for so many rows and bytes of each (measured on an H200: 64 x 4096 x 4096).
-constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
-constexpr int64_t kAlignment = 16;   // bytes: as vectors and boxes begin
-constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
-// Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
-// of a window, and what is worth a part.
-constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
-
-// Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
-// a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/contraction measured it) and
-// until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
-constexpr double kPlacesTile = 128, kMicrosecondsOfByteOnCores = 0.425 / 128, kMicrosecondsOfScalar = 355.0 / 4096;
-constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
-constexpr int64_t kLeastOfPlaces = 512;
-// Large tiles without tensor cores that a multiprocessor has at a time: one alone has too few warps.
-constexpr int64_t kScalarTilesAtOnce = 2;
 
 /// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.
 int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
@@ -120,181 +98,6 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
     return parts > 1 ? std::optional(Split{loop, parts, sizes[loop], isAcross}) : std::nullopt;
   }
   return std::nullopt;
-}
-
-/// Of a convolution on tensor cores with few tiles, the rows of the window are parts: none is cut.
-std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product, int64_t tiles) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (product.reduced.size() < 2)
-    return std::nullopt;
-  int64_t reduced = 1;
-  for (unsigned loop : product.reduced)
-    reduced *= sizes[loop];
-  for (unsigned loop : product.reduced)
-    if (product.isSummedByAll(loop) && sizes[loop] > 1 && sizes[loop] <= kMostWindowRows &&
-        reduced / sizes[loop] >= kLeastOfWindowRow && tiles * sizes[loop] <= kMultiprocessors)
-      return Split{loop, sizes[loop], sizes[loop], /*isAcross=*/true};
-  return std::nullopt;
-}
-
-/// The same of exact f32: multiprocessors with few tiles at a time have too few warps, and those with one more than
-/// others take longer. Channels may be parts, too.
-std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction &product) {
-  constexpr double kTileRows = 128, kTileColumns = 64, kMicroseconds = kMicrosecondsOfScalar / 2;
-  constexpr double kOfOne = 1.5, kOfTwo = 1.1; // so much longer, of tiles that a multiprocessor has at a time
-  constexpr int64_t kMostParts = 4;
-  if (!factorTypeOf(product.left.value).isF32() || !factorTypeOf(product.right.value).isF32())
-    return std::nullopt;
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
-  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), batch = sizeOf(product.batch);
-  const double reduced = sizeOf(product.reduced);
-  auto timeOf = [&](double parts) {
-    const double each = std::ceil(batch * std::ceil(rows / kTileRows) * std::ceil(columns / kTileColumns) * parts /
-                                  double(kMultiprocessors)); // tiles of a multiprocessor
-    const double waiting = each == 1 ? kOfOne : each == 2 ? kOfTwo : 1;
-    const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
-    const double adding = parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0;
-    return each * waiting * reduced / parts * kMicroseconds + adding;
-  };
-  std::optional<Split> best;
-  double least = timeOf(1);
-  for (unsigned loop : product.reduced)
-    for (int64_t parts = 2; parts <= std::min(sizes[loop], kMostParts); ++parts)
-      if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
-          product.isSummedByAll(loop) && (parts == sizes[loop] || mayBeParts(op, product, loop, parts)))
-        best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
-  return best;
-}
-
-/// How long a product of matrices of exact f32 takes in so many parts, in microseconds: tiles of 128 x 64, which take
-/// longer where a multiprocessor has one or two of them at a time, or of 64 x 64 (an H200, as the model of
-/// codegen/strategies/products/contraction_tiles has it), and the sum of the parts.
-double scalarTimeOf(double batch, double rows, double columns, double reduced, double parts) {
-  constexpr double kColumns = 64, kOfOne = 242.0 / 4096, kOfTwo = 195.0 / 4096, kOfMany = kMicrosecondsOfScalar / 2,
-                   kOfLow = 140.0 / 4096, kOfTile = 2;
-  auto timeIn = [&](double high, double ofOne, double ofTwo, double ofMany) {
-    const double each = std::ceil(batch * std::ceil(rows / high) * std::ceil(columns / kColumns) * parts /
-                                  double(kMultiprocessors)); // tiles of a multiprocessor
-    return each * (reduced / parts * (each == 1 ? ofOne : each == 2 ? ofTwo : ofMany) + kOfTile);
-  };
-  const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
-  return std::min(timeIn(128, kOfOne, kOfTwo, kOfMany), timeIn(64, kOfLow, kOfLow, kOfLow)) +
-         (parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0);
-}
-
-bool isExactF32(const Contraction &product) {
-  return factorTypeOf(product.left.value).isF32() && factorTypeOf(product.right.value).isF32() &&
-         !mayRoundForTensorCores(product);
-}
-
-/// Of a product of matrices of exact f32; more parts only where a twentieth is gained. Rows of parts stay aligned.
-std::optional<Split> scalarSplitOf(linalg::GenericOp op, const Contraction &product) {
-  constexpr double kLeastGain = 0.05;
-  constexpr int64_t kMostParts = 32, kMultiple = 8;
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
-  const unsigned loop = product.reduced.front();
-  if (!product.isSummedByAll(loop))
-    return std::nullopt;
-  auto timeOf = [&](int64_t parts) {
-    return scalarTimeOf(sizeOf(product.batch), sizeOf(product.rows), sizeOf(product.columns), double(sizes[loop]),
-                        double(parts));
-  };
-  std::optional<Split> best;
-  double least = timeOf(1);
-  for (int64_t parts = 2; parts <= std::min(kMostParts, sizes[loop] / kLeastOfScalarProduct); ++parts)
-    if (sizes[loop] % (parts * kMultiple) == 0 && timeOf(parts) < (1 - kLeastGain) * least)
-      best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(parts);
-  return best;
-}
-
-/// Of a sum over several dimensions, such as all places of all images, the one whose parts are done first: the tiles
-/// of all parts, one round of them after the other, and what it takes to add up the parts.
-std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &product) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(product.op, loops)); };
-  const bool hasCores = mayRoundForTensorCores(product);
-  const int64_t bytes = elementBytes(beforeExtension(product.left.value).getType());
-  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), reduced = sizeOf(product.reduced);
-  const double results = sizeOf(product.batch) * rows * columns, high = rows > kPlacesTile / 2 ? 1 : 2;
-  const double atOnce = hasCores || high == 2 ? 1 : kScalarTilesAtOnce;
-  const double tiles = sizeOf(product.batch) * std::ceil(rows / kPlacesTile * high) * std::ceil(columns / kPlacesTile);
-  auto timeOf = [&](double parts) {
-    const double element = (hasCores ? double(bytes) * kMicrosecondsOfByteOnCores : kMicrosecondsOfScalar) / high;
-    const double rounds = std::ceil(tiles * parts / (double(kMultiprocessors) * atOnce)) * atOnce;
-    const double adding =
-        parts > 1 ? kMicrosecondsOfSum + parts * results * 2 * sizeof(float) / kBytesInMicrosecond : 0;
-    return rounds * (reduced / parts * element + kMicrosecondsOfPart) + adding;
-  };
-  std::optional<Split> best;
-  double least = timeOf(1);
-  for (unsigned loop : product.reduced)
-    for (int64_t parts = 2; parts <= sizes[loop]; ++parts)
-      if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
-          mayBeParts(op, product, loop, parts))
-        best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
-  return best;
-}
-
-/// A product of two sides whose tiles are fewer than a GPU has multiprocessors: its sum is taken apart. Nothing where
-/// it is none that tiles, or blocks of few rows, compute.
-struct ProductSplit {
-  std::optional<Split> split; // none: it has tiles enough
-};
-std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  const std::optional<Contraction> product = productOf(op);
-  if (product && product->isRouted())
-    return ProductSplit{};
-  if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
-      llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))
-    return std::nullopt;
-  auto sizeOf = [&](ArrayRef<unsigned> loops) { return *knownSizeOf(op, loops); };
-  const int64_t rows = sizeOf(product->rows), columns = sizeOf(product->columns), batch = sizeOf(product->batch);
-  const bool hasCores = isForTensorCores(*product);
-  const std::optional<FewRows> skinny = fewRowsOf(*product);
-  if (isTreeReduction(op) && !skinny)
-    return std::nullopt;
-  const unsigned loop =
-      *llvm::max_element(product->reduced, [&](unsigned x, unsigned y) { return sizes[x] < sizes[y]; });
-  auto tiles = [&](int64_t side, int64_t across) {
-    return batch * int64_t(llvm::divideCeil(uint64_t(rows), side) * llvm::divideCeil(uint64_t(columns), across));
-  };
-  if (!skinny && readsWindows(op) && isOfFilters(op, *product))
-    return ProductSplit{placesSplitOf(op, *product)};
-  if (!skinny && readsWindows(op))
-    return ProductSplit{mayRoundForTensorCores(*product) ? windowSplitOf(op, *product, tiles(128, 192))
-                                                         : scalarWindowSplitOf(op, *product)};
-  // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
-  const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
-                        sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
-  const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
-                         : hasCores ? (rows <= 64 ? tiles(64, isNarrow ? 64 : 128) : tiles(128, 64))
-                                    : tiles(64, 64);
-  const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
-  // Parts are made of the types: each has to say its sizes.
-  const bool mayBe =
-      llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) &&
-      llvm::all_of(op->getOperands(), [](Value operand) {
-        auto type = dyn_cast<RankedTensorType>(operand.getType());
-        return !type || type.hasStaticShape();
-      });
-  if (mayBe && !skinny && product->reduced.size() > 1)
-    return ProductSplit{placesSplitOf(op, *product)};
-  if (mayBe && !skinny && isExactF32(*product))
-    return ProductSplit{scalarSplitOf(op, *product)};
-  if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
-    return ProductSplit{};
-  // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.
-  const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(uint64_t(kEnoughProductBlocks), blocks)));
-  const int64_t bytes = std::min(elementBytes(beforeExtension(product->left.value).getType()),
-                                 elementBytes(beforeExtension(product->right.value).getType()));
-  int64_t best = 1;
-  for (int64_t parts = 2; parts <= std::min(most, 2 * wanted) && best < wanted; ++parts)
-    if (sizes[loop] % parts == 0 && sizes[loop] / parts * bytes % kAlignment == 0 && sizes[loop] / parts % 8 == 0)
-      best = parts;
-  return best == 1 ? ProductSplit{} : ProductSplit{Split{loop, best, sizes[loop], /*isAcross=*/true}};
 }
 
 /// Whether another operation reads what `op` reduces: it is better off in one kernel with it.
