@@ -59,7 +59,7 @@ class Mistaken:
     """The text of one program and what another one computes."""
 
     def __init__(self, mistaken, right):
-        self.text, self.inputs, self.expected = mistaken.text, mistaken.inputs, right.expected
+        self.text, self.inputs, self.nodes, self.expected = mistaken.text, mistaken.inputs, mistaken.nodes, right.expected
 
 
 class HarnessTest(unittest.TestCase):
