@@ -16,7 +16,4 @@ EXCEPTIONS = {
                                        "elements are read one by one"),
     "bf16_4x16_4096_d128_sm_90a": (8, "two numbers of the result's place, stored before the keys and read behind them"),
     "bf16_4x16x4096_d128_step_sm_90a": (8, "as the attention alone"),
-    "bf16_1x32_8kv_1x8192_d128_sm_90a": (8, "one number, stored before the keys and read once in each block of them"),
-    "bf16_1x32_8kv_1x8192_d128_sm_80": (80, "keys read one by one: 160 loads of two bytes are on their way; in the fast way four "
-                                            "numbers change places once in a block of keys"),
 }

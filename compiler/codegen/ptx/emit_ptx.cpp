@@ -277,7 +277,7 @@ uint16_t generatedIsa(abi::TargetArch arch) {
 }
 
 uint16_t isaNeededBy(ModuleOp module, abi::TargetArch arch) {
-  constexpr uint16_t kMatricesOfTuring = 65, kCopiesOfHopper = 80, kStoresFromAfar = 81, kF8 = 84;
+  constexpr uint16_t kMatricesOfTuring = 65, kTransposes = 78, kCopiesOfHopper = 80, kStoresFromAfar = 81, kF8 = 84;
   // What sm_90 has, and not yet in the first version that knows it.
   constexpr StringLiteral kOfHopper[] = {"cp.async.bulk", "expect_tx",          "fence.proxy.async",
                                          "mbarrier_init", "prefetch.tensormap", "release.cluster"};
@@ -289,6 +289,8 @@ uint16_t isaNeededBy(ModuleOp module, abi::TargetArch arch) {
         call && (call.getIntrin().contains("e4m3") || call.getIntrin().contains("e5m2")))
       needed = std::max(needed, kF8);
     auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
+    if (assembly && assembly.getAsmString().contains("movmatrix"))
+      needed = std::max(needed, kTransposes);
     if (!assembly || !abi::hasClusters(arch.number)) // older ones leave out what has clusters
       return;
     if (llvm::any_of(kOfHopper, [&](StringRef text) { return assembly.getAsmString().contains(text); }))

@@ -6,9 +6,9 @@
 // reads MLIR (create, take) belongs to the thread that owns its context.
 //
 // PTX ISA version: the lowest that the target allows, but not below 6.3 (drivers from 2018 on): a lower version loads
-// on more drivers. Kernels that read f8 need more where there are instructions for it, and products of matrices on
-// sm_75. Floating-point is IEEE: no flush to zero, correctly rounded division and square root; a product that only a
-// sum takes is fused with it (ptx/contract.h), unless told not to.
+// on more drivers. Kernels that read f8 need more where there are instructions for it, as do products of matrices on
+// sm_75 and transposes of fragments on sm_80. Floating-point is IEEE: no flush to zero, correctly rounded division and
+// square root; a product that only a sum takes is fused with it (ptx/contract.h), unless told not to.
 #pragma once
 
 #include "abi/target_arch.h"

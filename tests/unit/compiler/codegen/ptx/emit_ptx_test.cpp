@@ -38,6 +38,23 @@ TEST_F(EmitPtx, TheOldestIsaThatWillDo) {
   EXPECT_NE(ptxFor({80}).find("\n.version 7.0\n"), std::string::npos);
 }
 
+TEST_F(EmitPtx, ATransposeOfAFragmentNeedsANewerIsa) {
+  mlir::ModuleOp module =
+      parse("llvm.func @k(%p: !llvm.ptr<1>, %x: i32) attributes {nvvm.kernel} {\n"
+            "%0 = llvm.inline_asm has_side_effects \"movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;\", \"=r,r\" "
+            "%x : (i32) -> i32\nllvm.store %0, %p : i32, !llvm.ptr<1>\nllvm.return\n}");
+  ASSERT_TRUE(module) << messages_;
+  EXPECT_EQ(isaNeededBy(module, {75}), 78);
+  auto versionFor = [&](abi::TargetArch arch) {
+    auto ptx = emitPtx(module, arch, {});
+    EXPECT_TRUE(mlir::succeeded(ptx)) << messages_;
+    const size_t at = ptx->find(".version ");
+    return ptx->substr(at, ptx->find('\n', at) - at);
+  };
+  EXPECT_EQ(versionFor({80}), ".version 7.8");
+  EXPECT_EQ(versionFor({120}), ".version 8.7");
+}
+
 TEST_F(EmitPtx, AnUnknownTargetIsNamed) {
   lowered_ = lower(kernelText("f32", "arith.negf"));
   EXPECT_TRUE(mlir::failed(emitPtx(*lowered_, {42}, {})));
