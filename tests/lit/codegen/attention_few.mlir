@@ -1,5 +1,5 @@
 // Of few queries and few keys, the blocks of a cluster tell each other what they have summed; targets without clusters have one block
-// for all keys, and need no later version of PTX.
+// for all keys, and need no later version of PTX than transposes of fragments do.
 // RUN: rm -rf %t.kernels && tenon-compile %s --target=sm_80,sm_90a --images=ptx -o %t.tenon --dump-kernels-to=%t.kernels
 // RUN: FileCheck %s --input-file=%t.kernels/run_dispatch_0_sm_90a.ptx
 // RUN: FileCheck %s --check-prefix=ALONE --input-file=%t.kernels/run_dispatch_0_sm_80.ptx
@@ -15,9 +15,11 @@
 // CHECK: st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32
 // CHECK: mbarrier.try_wait.parity.shared.b64
 // CHECK-NOT: barrier.cluster
-// ALONE: .version 7.0
+// ALONE: .version 7.8
 // ALONE-NOT: cluster
 // ALONE: mma.sync.aligned.m16n8k16
+// ALONE-NOT: cluster
+// ALONE: movmatrix.sync.aligned.m8n8.trans.b16
 // ALONE-NOT: cluster
 #q = affine_map<(b, m, n, d) -> (b, m, d)>
 #k = affine_map<(b, m, n, d) -> (b, n, d)>
