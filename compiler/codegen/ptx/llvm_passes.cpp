@@ -99,6 +99,8 @@ void Optimizer::unifyValues(Module &device) {
 void Optimizer::optimize(Module &device, bool withSearches) {
   static const std::string text = pipelineWithoutSearches(builder_, names_);
   ModulePassManager passes;
+  // The target's own first: in the text, the one that tells libdevice the architecture has forgotten it.
+  builder_.invokePipelineStartEPCallbacks(passes, OptimizationLevel::O3);
   if (!withSearches && !errorToBool(builder_.parsePassPipeline(passes, text)))
     passes.run(device, modules_);
   else

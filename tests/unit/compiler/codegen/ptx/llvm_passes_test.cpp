@@ -74,6 +74,25 @@ protected:
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
+// libdevice asks for it where newer targets have another way.
+TEST_F(LlvmPassesTest, BothPipelinesKnowTheArchitecture) {
+  for (bool withSearches : {false, true}) {
+    std::unique_ptr<llvm::Module> module = read(R"(
+      target triple = "nvptx64-nvidia-cuda"
+      @s = private constant [12 x i8] c"__CUDA_ARCH\00"
+      declare i32 @__nvvm_reflect(ptr)
+      define i32 @f() {
+        %a = call i32 @__nvvm_reflect(ptr @s)
+        ret i32 %a
+      })");
+    Optimizer(*machine_).optimize(*module, withSearches);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->getFunction("f")->print(stream);
+    EXPECT_EQ(count(text, "ret i32 800"), 1u) << text;
+  }
+}
+
 TEST_F(LlvmPassesTest, ManyElementsThatAreMultipliedSeveralTimes) {
   auto multiplies = [&](size_t loads, const std::string &type, size_t products) {
     std::string text = "define void @f(ptr %p, float %x) {\n";
