@@ -98,6 +98,14 @@ def biased(f, spec, operand, result, a, b, bias, tile=None):
                 f"{result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} -> {{t}}", product, bias, start)
 
 
+def biased_relu(spec, operand):
+    """What `biased` computes, of its arguments' values."""
+    def evaluate(a, b, bias):
+        exact = contracted(spec, "f32", a.v, b.v)
+        return bounded.finish(operand, np.maximum(exact.v + bias.v, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(bias.v), 1.0)
+    return evaluate
+
+
 def weighted(f, order, a, w, scale, zero):
     """a times (w - zero) * scale, of int8: what the factor is computed from is read in the product's kernel where rows are few."""
     shape = list(w.shape)
@@ -169,13 +177,9 @@ def cases(sizes):
             for shape in (*SIZES[:-1], *SKINNY):
                 arguments = pair("ik,kj->ij", operand, shape, shape[0] % 2 == 1)
                 bias = argument("f32", elements.draw(generator("bias", operand, shape), "f32", (shape[1],)), shape[0] % 2 == 1)
-
-                def evaluate(a, b, c, operand=operand):
-                    exact = contracted("ik,kj->ij", "f32", a.v, b.v)
-                    return bounded.finish(operand, np.maximum(exact.v + c.v, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(c.v), 1.0)
-
                 yield Case("contraction, bias, relu", name, one(
-                    [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c), evaluate))
+                    [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c),
+                    biased_relu("ik,kj->ij", operand)))
     for operand, result in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32")):
         by_warps = [(f'by = "mma.sync", rows = {rows}, columns = {columns}', "warps") for rows, columns in TILES_OF_WARPS]
         by_warpgroups = [(f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}', "warpgroups")
@@ -200,14 +204,9 @@ def cases(sizes):
                     continue
                 tile = f'by = "wgmma", rows = {tile}'
                 bias = argument("f32", elements.draw(generator("pulled back", operand, shape), "f32", (shape[1],)), False)
-
-                def evaluate_pulled(a, b, c, operand=operand):
-                    exact = contracted("ik,jk->ij", "f32", a.v, b.v)
-                    return bounded.finish(operand, np.maximum(exact.v + c.v, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(c.v), 1.0)
-
                 yield Case("tile of warpgroups, pulled back, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
-                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), evaluate_pulled))
+                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
         # Sums of tiles that blocks share; of the last shape there is a round of whole tiles before.
         for number, (columns, parts) in enumerate(((256, 2), (192, 3), (128, 4))):
             tile = f'by = "wgmma", rows = 128, columns = {columns}, parts = {parts}'
@@ -224,14 +223,9 @@ def cases(sizes):
             if operand != "i8" and (whole or columns == 192):
                 shape = (136, 264, 456)
                 bias = argument("f32", elements.draw(generator("shared bias", operand, columns), "f32", (shape[1],)), False)
-
-                def evaluate_shared(a, b, c, operand=operand):
-                    exact = contracted("ik,jk->ij", "f32", a.v, b.v)
-                    return bounded.finish(operand, np.maximum(exact.v + c.v, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(c.v), 1.0)
-
                 yield Case("tile of shared sums, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
-                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), evaluate_shared))
+                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
         for number, (rows, columns, blocks) in enumerate(TILES_OF_FEW_ROWS):
             # Whole clusters of tiles, and a last one that is part empty.
             for order, (spec, shape) in enumerate((("ik,jk->ij", (40, 520, 144)), ("bik,bjk->bij", (64, 1024, 80)), ("ik,jk->ij", (33, 1300, 272)))):
