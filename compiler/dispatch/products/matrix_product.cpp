@@ -30,7 +30,7 @@ constexpr int64_t kLeastMultiplications = int64_t(1) << 27, kLeastAcross = 65;
 // 3 microseconds, and two copies take 5 (an H200: 81 x 409 x 1076 of bf16 52 us).
 constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned = 384;
 // Rows that are made longer have so many elements more, or fewer, that their sum may be taken apart in parts that are
-// aligned (splits/split_reductions.h).
+// aligned (splits/product_splits.h).
 constexpr int64_t kLengthOfParts = 64, kLeastDepthOfParts = 512;
 
 /// Types of which a tensor core wants the reduced elements adjacent.

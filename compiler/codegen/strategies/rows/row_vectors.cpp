@@ -100,7 +100,7 @@ RowBatch RowVectors::kept(uint32_t from, uint32_t vectors) {
   const uint32_t parts = planned_ / width_; // of a vector where accesses are narrower
   uint32_t end = (from + vectors) * parts;
   // Of ragged rows the plan has vectors, and no place for what is around them: elements one by one need one more.
-  if (parts > 1 && cluster_ == 1) {
+  if (parts > 1) {
     if (most_)
       end = std::max(end, uint32_t(llvm::divideCeil(uint64_t(*most_), uint64_t(lanesOfRow()))));
     else if (holdsEdges(lanes_))
