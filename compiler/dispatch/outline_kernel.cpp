@@ -38,7 +38,8 @@ private:
   LogicalResult collect(linalg::GenericOp op);
   void findAxisSizes();
   Value sizeOf(linalg::GenericOp op, OpOperand &operand, int64_t dimension);
-  SmallVector<int64_t> passSizes(linalg::GenericOp op, OpOperand &operand, SmallVectorImpl<Value> *dims);
+  SmallVector<Value> unknownSizes(linalg::GenericOp op, OpOperand &operand);
+  SmallVector<int64_t> passSizes(ArrayRef<Value> sizes);
   int64_t passSize(Value size);
   LogicalResult passScalar(linalg::GenericOp op, Value scalar);
   void passTensor(linalg::GenericOp op, OpOperand &operand);
@@ -110,18 +111,18 @@ int64_t Outliner::passSize(Value size) {
   return inputs_.sizes.insert({size, int64_t(inputs_.sizes.size())}).first->second;
 }
 
-SmallVector<int64_t> Outliner::passSizes(linalg::GenericOp op, OpOperand &operand, SmallVectorImpl<Value> *dims) {
-  SmallVector<int64_t> positions;
+SmallVector<Value> Outliner::unknownSizes(linalg::GenericOp op, OpOperand &operand) {
+  SmallVector<Value> sizes;
   auto type = cast<RankedTensorType>(operand.get().getType());
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
-    if (!type.isDynamicDim(dimension))
-      continue;
-    Value size = sizeOf(op, operand, dimension);
-    if (dims)
-      dims->push_back(size);
-    positions.push_back(passSize(size));
-  }
-  return positions;
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      sizes.push_back(sizeOf(op, operand, dimension));
+  return sizes;
+}
+
+/// Their positions.
+SmallVector<int64_t> Outliner::passSizes(ArrayRef<Value> sizes) {
+  return llvm::map_to_vector(sizes, [&](Value size) { return passSize(size); });
 }
 
 LogicalResult Outliner::passScalar(linalg::GenericOp op, Value scalar) {
@@ -141,24 +142,22 @@ LogicalResult Outliner::passScalar(linalg::GenericOp op, Value scalar) {
 void Outliner::passTensor(linalg::GenericOp op, OpOperand &operand) {
   if (isInside(operand.get()) || inputs_.tensors.contains(operand.get()))
     return;
-  SmallVector<int64_t> positions = passSizes(op, operand, &kernel_.tensorDims);
-  inputs_.tensors.insert({operand.get(), positions});
+  const SmallVector<Value> sizes = unknownSizes(op, operand);
+  llvm::append_range(kernel_.tensorDims, sizes);
+  inputs_.tensors.insert({operand.get(), passSizes(sizes)});
 }
 
 /// A tensor that a body reads by itself, at any index.
 void Outliner::passWholeTensor(Value tensor) {
   if (inputs_.tensors.contains(tensor))
     return;
-  SmallVector<int64_t> positions;
+  SmallVector<Value> sizes;
   auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
-    if (!type.isDynamicDim(dimension))
-      continue;
-    Value size = dimensionOf(host_, loc_, tensor, dimension);
-    kernel_.tensorDims.push_back(size);
-    positions.push_back(passSize(size));
-  }
-  inputs_.tensors.insert({tensor, positions});
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      sizes.push_back(dimensionOf(host_, loc_, tensor, dimension));
+  llvm::append_range(kernel_.tensorDims, sizes);
+  inputs_.tensors.insert({tensor, passSizes(sizes)});
 }
 
 /// The body may use values of the host function directly.
@@ -178,10 +177,8 @@ LogicalResult Outliner::collectCaptured(linalg::GenericOp op) {
 }
 
 LogicalResult Outliner::collect(linalg::GenericOp op) {
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    const bool isResult = llvm::is_contained(kernel_.results, op.getTiedOpResult(&init));
-    initSizes_[&init] = passSizes(op, init, isResult ? &kernel_.resultDims : nullptr);
-  }
+  for (OpOperand &init : op.getDpsInitsMutable())
+    initSizes_[&init] = passSizes(unknownSizes(op, init));
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (isa<RankedTensorType>(input->get().getType()))
       passTensor(op, *input);
@@ -282,6 +279,10 @@ FailureOr<OutlinedKernel> Outliner::run() {
   for (linalg::GenericOp op : group_.ops)
     if (failed(collect(op)))
       return failure();
+  for (Value result : kernel_.results) {
+    auto op = result.getDefiningOp<linalg::GenericOp>();
+    llvm::append_range(kernel_.resultDims, unknownSizes(op, *op.getTiedOpOperand(cast<OpResult>(result))));
+  }
   buildFunction();
   passInputs(kernel_, inputs_, loc_, host_);
   return std::move(kernel_);

@@ -35,6 +35,11 @@ def transposes(kind, n, dynamic):
         permutations = itertools.permutations(range(rank)) if rank < 4 else ((0, 2, 1, 3), (0, 3, 1, 2), (3, 2, 1, 0), (1, 0, 3, 2))
         for permutation in permutations:
             yield "transpose " + "".join(map(str, permutation)), one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))
+    if n == 33 and dynamic and kind == "f32":  # two results, and a column's maximum in one kernel or by parts
+        x = drawn(kind, (n, 100), dynamic)
+        yield "transpose there and back", Program(
+            [x, Transpose((0, 0), [1, 0]), Transpose((1, 0), [1, 0]), Reduce(((1, 0),), [0], ["arith.maximumf"]),
+             Elementwise([(1, 0), (3, 0)], [[0, 1], [1]], (100, n), [Step("arith.subf", kind, (0, 1))], [2])], [(2, 0), (4, 0)])
     if n == SMALL[0]:  # sizes of whole vectors, of halves and of words, but not of whole tiles
         for shape, permutation in (((72, 136), (1, 0)), ((3, 40, 72), (0, 2, 1)), ((42, 3, 68), (2, 1, 0)), ((136, 8), (1, 0))):
             yield "transpose of vectors", one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))

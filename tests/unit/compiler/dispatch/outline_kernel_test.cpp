@@ -77,5 +77,43 @@ TEST_F(OutlineKernel, ATensorReadTwiceIsPassedOnce) {
   EXPECT_TRUE(mlir::succeeded(mlir::verify(*kernel->module)));
 }
 
+/// The second result, which another dispatch may write over, is bound first; so are its sizes.
+TEST_F(OutlineKernel, SizesOfResultsAreInTheOrderOfTheResults) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<?x?xf32>, %c: i1, %other: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+      %n = tensor.dim %a, %c1 : tensor<?x?xf32>
+      %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+      %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+          iterator_types = ["parallel", "parallel"]} ins(%a : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+        ^bb0(%x: f32, %o: f32):
+          linalg.yield %x : f32
+      } -> tensor<?x?xf32>
+      %g = tensor.empty(%m, %n) : tensor<?x?xf32>
+      %u = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>],
+          iterator_types = ["parallel", "parallel"]} ins(%t : tensor<?x?xf32>) outs(%g : tensor<?x?xf32>) {
+        ^bb0(%x: f32, %o: f32):
+          linalg.yield %x : f32
+      } -> tensor<?x?xf32>
+      %r = arith.select %c, %other, %u {tenon.either} : tensor<?x?xf32>
+      return %t, %r : tensor<?x?xf32>, tensor<?x?xf32>
+    })mlir");
+  auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  std::string reason;
+  std::optional<Group> group = groupOf(ops, reason);
+  ASSERT_TRUE(group.has_value()) << reason;
+  mlir::FailureOr<OutlinedKernel> kernel = outlineKernel(*group, "k");
+  ASSERT_TRUE(mlir::succeeded(kernel)) << messages_;
+  EXPECT_EQ(kernel->results, (llvm::SmallVector<mlir::Value>{ops[1]->getResult(0), ops[0]->getResult(0)}));
+  llvm::SmallVector<mlir::Value> stated; // by the kernel
+  for (unsigned result : {0, 1})
+    for (int64_t position :
+         kernel->function.getResultAttrOfType<mlir::DenseI64ArrayAttr>(result, kDimsAttr).asArrayRef())
+      stated.push_back(kernel->workload[position]);
+  EXPECT_EQ(llvm::ArrayRef(kernel->resultDims), llvm::ArrayRef(stated));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
