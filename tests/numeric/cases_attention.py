@@ -10,6 +10,7 @@ import bounded
 import elements
 from cases import Case, Raw, argument, generator
 from elements import EPS
+from movement_nodes import Broadcast
 from program import Program
 
 # Dimensions of queries, keys, values, scores and result. b, h: the batch; g: heads that share their keys.
@@ -291,8 +292,8 @@ def drawn(random, layout, operand, size, inputs):
     return [elements.rounded(operand, x) for x in (q, k, v)]
 
 
-def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False, heads=3):
-    """many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says;
+def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False, heads=3, copies=0):
+    """copies: so many of the result; many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says;
     dynamic: which sizes the program does not know, all, none or "n", the keys' number."""
     dynamic = dynamic if "flat" not in layout else False
     size = dict(b=8 if many else 2, h=8 if many else heads, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
@@ -322,8 +323,12 @@ def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dy
     def raw(q, k, v, extra=None):
         return reference(layout, operand, scale, softmax, mask, *[np.asarray(x, np.float64) for x in (q, k, v)], extra)[0]
 
-    program = Program([*given, Raw([(i, 0) for i in range(len(given))], write, evaluate)], [(len(given), 0)])
-    return Case(f"attention {'of many ' if many else 'of few ' if few else ''}{layout}, {mask}, {softmax}, {inputs}", operand, program, raw=raw)
+    nodes = [*given, Raw([(i, 0) for i in range(len(given))], write, evaluate)]
+    if copies:
+        nodes.append(Broadcast((len(given), 0), [copies] + [size[c] for c in LAYOUTS[layout][4]], [0]))
+    program = Program(nodes, [(len(nodes) - 1, 0)])
+    name = f"attention {'of many ' if many else 'of few ' if few else ''}{layout}, {mask}, {softmax}, {inputs}{', repeated' if copies else ''}"
+    return Case(name, operand, program, raw=None if copies else raw)
 
 
 # Whole blocks of keys, ragged ones, one key, one query; depths that are whole, that are not, and ones for which no tensor core is.
@@ -393,6 +398,9 @@ def cases(sizes):
         if whole or (number % 3 == 0 and not (tiles == "many" and kind in ("f32", "f64"))):
             yield attention(("bhmd", "bmhd", "grouped")[number % 3], kind, "multiplied", softmax, mask, INPUTS[number % 6], length, depth,
                             number % 5 == 3, many=tiles == "many", few=tiles == "few")
+    # Results that are copied for another batch, each of which would be stored several times.
+    for kind, length, depth, tiles in (("f32", (29, 3), (64, 20), ""), ("f16", (33, 70), (64, 64), ""), ("bf16", (2, 300), (64, 64), "few")):
+        yield attention("bmd", kind, "multiplied", "operation", "none", "plain", length, depth, False, few=tiles == "few", copies=3)
     # Lengths and depths of each type, and numbers that are hard.
     for number, (kind, length, depth) in enumerate(itertools.product(kinds, LENGTHS, DEPTHS)):
         if not whole and number % 31 != 0:

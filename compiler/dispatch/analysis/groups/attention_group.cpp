@@ -143,6 +143,13 @@ bool completesAttention(Group &group, std::string &reason) {
   for (ArrayRef<unsigned> axes : {keys.getArrayRef(), summed.getArrayRef()})
     for (unsigned axis : axes)
       group.isReduced[axis] = true;
+  // A tile of its results is stored once.
+  const SmallVector<unsigned> ofResult = group.axisOf.lookup(output);
+  for (unsigned axis = 0; axis < group.numAxes(); ++axis)
+    if (!group.isReduced[axis] && !llvm::is_contained(ofResult, axis)) {
+      reason = "what repeats the result of an attention has a kernel of its own";
+      return false;
+    }
   if (group.logSum && group.logSum.getDpsInputs()[0] != group.softmax.getInput()) {
     reason = "a logarithm of other sums than those of its softmax has a kernel of its own";
     return false;

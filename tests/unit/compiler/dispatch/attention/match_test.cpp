@@ -195,6 +195,25 @@ TEST_F(MatchAttentionTest, BuildsOneForm) {
   }
 }
 
+/// One tile of results would have to be stored several times.
+TEST_F(MatchAttentionTest, WhatRepeatsItsResultIsAnotherGroup) {
+  auto found = match({{"-> (tensor<2x8x6xf32>MORE_TYPES)", "-> tensor<3x2x8x6xf32>"},
+                      {"return RESULTMORE : tensor<2x8x6xf32>MORE_TYPES",
+                       "%em = tensor.empty() : tensor<3x2x8x6xf32>\n"
+                       "%many = linalg.broadcast ins(%o : tensor<2x8x6xf32>) outs(%em : tensor<3x2x8x6xf32>) "
+                       "dimensions = [0]\nreturn %many : tensor<3x2x8x6xf32>"}});
+  ASSERT_TRUE(found.has_value()) << reason_;
+  buildAttention(*found, ranges_);
+  eraseDeadOperations(function_);
+  ASSERT_TRUE(mlir::succeeded(prepareFunction(function_)));
+  eraseDeadOperations(function_);
+  auto ops = llvm::to_vector(function_.getOps<mlir::linalg::GenericOp>());
+  std::string why;
+  EXPECT_FALSE(groupOf(ops, why).has_value());
+  EXPECT_EQ(why, "what repeats the result of an attention has a kernel of its own");
+  EXPECT_TRUE(groupOf(llvm::ArrayRef(ops).drop_back(), why).has_value()) << why;
+}
+
 TEST_F(MatchAttentionTest, SaysWhyANearMissIsNone) {
   struct Case {
     std::vector<Change> changes;
