@@ -52,6 +52,28 @@ uint32_t workOf(const KernelFunction &kernel) {
   return work;
 }
 
+uint32_t narrowedByCalls(const KernelFunction &kernel, uint32_t width) {
+  constexpr uint32_t kMost = 256; // instructions of one vector's calls
+  // Counted in PTX, of f32; of f64 they are about three times as many.
+  auto instructionsOf = [](Operation &op) -> uint32_t {
+    const uint32_t base = isa<math::PowFOp>(op)                            ? 110
+                          : isa<math::SinOp, math::CosOp, math::TanOp>(op) ? 90
+                          : isa<math::SincosOp>(op)                        ? 150
+                          : isa<math::Atan2Op>(op)                         ? 40
+                                                                           : 0;
+    return op.getResultTypes().front().isF64() ? 3 * base : base;
+  };
+  uint32_t instructions = 0;
+  for (const KernelOp &op : kernel.ops)
+    linalg::GenericOp(op.op).getBody()->walk([&](Operation *inner) {
+      if (inner->getNumResults() != 0)
+        instructions += instructionsOf(*inner);
+    });
+  while (width > 1 && width * instructions > kMost)
+    width /= 2;
+  return width;
+}
+
 bool hasCombiners(const KernelFunction &kernel, const GroupShape &shape) {
   return shape.group.hasReduction() && llvm::all_of(kernel.ops, [](const KernelOp &op) {
            return linalg::GenericOp(op.op).getNumReductionLoops() == 0 || dispatch::isTreeReduction(op.op);

@@ -41,7 +41,7 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
   const bool isKept = !sumsOfOnePass(kernel, shape);
   if (isKept && (!rows || *rows > dispatch::kMostOfKeptColumn))
     return std::nullopt;
-  uint32_t width = vectorWidth(kernel, shape, shape.parallel - 1);
+  uint32_t width = narrowedByCalls(kernel, vectorWidth(kernel, shape, shape.parallel - 1));
   uint32_t across = kMaxAcross;
   if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size) {
     // Of columns that are no multiple of a vector, half a vector may be one that they are.

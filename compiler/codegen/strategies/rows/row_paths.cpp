@@ -91,7 +91,7 @@ std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors) {
 } // namespace
 
 RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
-  const uint32_t width = vectorWidth(kernel, shape, shape.axes.size() - 1);
+  const uint32_t width = narrowedByCalls(kernel, vectorWidth(kernel, shape, shape.axes.size() - 1));
   uint32_t bytes = 0;
   for (const ElementInput &input : elementInputs(kernel, shape))
     bytes += width * dispatch::elementBytes(input.tensor->element);
