@@ -8,6 +8,7 @@
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
 #include "compiler/codegen/ptx/llvm_passes.h"
+#include "compiler/codegen/ptx/narrow_to_bool.h"
 #include "compiler/codegen/ptx/target_queries.h"
 #include "compiler/codegen/ptx/widen_bf16.h"
 
@@ -238,6 +239,7 @@ private:
     const bool withSearches = options_.keepsAssemblyTogether || !multipliesInRegisters(*device_);
     Optimizer(*machine_).optimize(*device_, withSearches);
     widenWords(*device_);
+    narrowToBool(*device_);
     if (options_.keepLlvmIr) {
       llvm::raw_string_ostream text(llvmIr_);
       device_->print(text, nullptr);

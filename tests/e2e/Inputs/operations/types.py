@@ -113,6 +113,19 @@ def floats(program):
             f"check.expect_almost_eq(%m, %d) : {kind}\n%r = arith.extf %d : {kind} to tensor<4xf32>"), forms=(False,))
 
 
+def booleans(program):
+    # What a conversion to i1 has a value for: 0 and -1 with a sign, 0 and 1 without one, and what is cut off to them.
+    for op, numbers in [("fptosi", [0.0, -0.0, -1.0, -1.5, -0.5, 0.75]), ("fptoui", [0.0, -0.0, 1.0, 1.5, 0.5, -0.75])]:
+        for kind in ["f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"]:
+            held = kind if kind in ("f16", "bf16", "f32", "f64") else "f32"
+            x = Array([6], held, lambda i: numbers[i])
+            r = Array([6], "i1", lambda i: int(numbers[i]) != 0)
+            f8 = lambda d: f"tensor<{'?' if d else 6}x{kind}>"
+            narrowed = lambda d: "" if held == kind else f"%y = arith.truncf %x : {x.type(d)} to {f8(d)}\n"
+            program.case(f"{op}_{kind}", {"x": x}, r, lambda d: (
+                f"{narrowed(d)}%r = arith.{op} {'%x' if held == kind else '%y'} : {f8(d)} to {r.type(d)}"))
+
+
 def integers(program):
     def wrapped(bits, value):
         value &= (1 << bits) - 1
@@ -289,4 +302,4 @@ def others(program):
         "tensor<2x2xcomplex<f32>>\n  return\n}\n")
 
 
-main(floats, integers, in_bodies, scaled, others)
+main(floats, booleans, integers, in_bodies, scaled, others)
