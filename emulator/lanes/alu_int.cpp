@@ -98,23 +98,22 @@ template <int Mode> void dotProduct(Warp &warp, const Decoded &i, uint32_t mask)
   });
 }
 
-/// add.cc, addc, sub.cc, subc, mad.lo/hi.cc, madc: the carry (or borrow) of each lane is a bit of the mask at `e`.
+/// add.cc, addc, sub.cc, subc, mad.lo/hi.cc, madc: the carry of each lane is a bit of the mask at `e`. A difference is
+/// a sum, a + ~b + 1, as in hardware: its carry says that nothing was borrowed, and subc takes one away where there is
+/// none. Code that goes on with addc after sub.cc sees which: nvcc's division of 128 bits does.
 /// T is signed where that changes the product: madc.hi.
 template <typename T, IntOp Op> void carry(Warp &warp, const Decoded &i, uint32_t mask) {
   using U = std::make_unsigned_t<T>;
   const U *a = at<U>(warp, i.a), *b = at<U>(warp, i.b), *c = Op >= IntOp::CarryMadLo ? at<U>(warp, i.c) : b;
-  uint32_t carryIn = i.flag & kCarryIn ? *at<uint32_t>(warp, i.e) : 0;
+  constexpr uint32_t kNone = Op == IntOp::CarrySub ? kAllLanes : 0;
+  uint32_t carryIn = i.flag & kCarryIn ? *at<uint32_t>(warp, i.e) : kNone;
   U result[kLanes];
   std::make_signed_t<T> carries[kLanes];
   TENON_LANE_LOOP
   for (uint32_t l = 0; l < kLanes; ++l) {
     U in = carryIn >> l & 1, first = a[l], second = c[l];
-    if constexpr (Op == IntOp::CarrySub) {
-      U difference = first - second;
-      result[l] = difference - in;
-      carries[l] = first < second || difference < in ? -1 : 0;
-      continue;
-    }
+    if constexpr (Op == IntOp::CarrySub)
+      second = ~second;
     if constexpr (Op == IntOp::CarryMadLo)
       first *= b[l];
     if constexpr (Op == IntOp::CarryMadHi)

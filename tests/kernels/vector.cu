@@ -25,6 +25,16 @@ extern "C" __global__ void divide64(const long long *a, const long long *b, long
   uq[i] = (unsigned long long)a[i] / (unsigned long long)b[i];
 }
 
+// a and q: two words to a number, the lower one first.
+extern "C" __global__ void divide128(const unsigned long long *a, const long long *b, unsigned long long *q, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  __int128 quotient = (__int128)((unsigned __int128)a[2 * i + 1] << 64 | a[2 * i]) / b[i];
+  q[2 * i] = (unsigned long long)quotient;
+  q[2 * i + 1] = (unsigned long long)(quotient >> 64);
+}
+
 extern "C" __global__ void specials(const float *x, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)

@@ -67,6 +67,29 @@ TEST_F(VectorKernels, Divides64Bits) {
   }
 }
 
+TEST_F(VectorKernels, Divides128Bits) {
+  TENON_KERNEL("vector", "divide128");
+  Random random;
+  std::vector<uint64_t> a;
+  std::vector<int64_t> b;
+  for (int k = 0; k < 200; ++k) {
+    auto word = [&] { return static_cast<uint64_t>(random.next()) << 32 | random.next(); };
+    __int128 dividend = static_cast<__int128>(static_cast<unsigned __int128>(word()) << 64 | word()) >> (k % 127);
+    a.push_back(static_cast<uint64_t>(dividend));
+    a.push_back(static_cast<uint64_t>(dividend >> 64));
+    b.push_back(static_cast<int64_t>(word() >> (k % 63)) | 1);
+  }
+  Array<uint64_t> da(a), q(a.size());
+  Array<int64_t> db(b);
+  ASSERT_EQ(launch({4}, {64}, 0, da.address, db.address, q.address, 200), CUDA_SUCCESS);
+  auto got = q.read();
+  for (size_t k = 0; k < b.size(); ++k) {
+    auto quotient = static_cast<__int128>(static_cast<unsigned __int128>(a[2 * k + 1]) << 64 | a[2 * k]) / b[k];
+    EXPECT_EQ(got[2 * k], static_cast<uint64_t>(quotient)) << k;
+    EXPECT_EQ(got[2 * k + 1], static_cast<uint64_t>(quotient >> 64)) << k;
+  }
+}
+
 TEST_F(VectorKernels, SpecialFunctions) {
   TENON_KERNEL("vector", "specials");
   auto x = reals(500, -9, 9);

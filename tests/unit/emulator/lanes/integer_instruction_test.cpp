@@ -51,6 +51,11 @@ TEST(EmulatorInstruction, IntegerArithmetic) {
       {"add.cc.u32 %z, %w0, %w1; addc.u32 %r, %w2, 0;",
        [](uint32_t a, uint32_t b, uint32_t c) { return c + (uint64_t(a) + b > 0xffffffffu); }},
       {"sub.cc.u32 %z, %w0, %w1; subc.u32 %r, %w2, 0;", [](uint32_t a, uint32_t b, uint32_t c) { return c - (a < b); }},
+      // The carry of a difference is that of a + ~b + 1 (ptxas 13.0 makes IADD3 and IADD3.X of these).
+      {"sub.cc.u32 %z, %w0, %w1; addc.u32 %r, %w2, 0;",
+       [](uint32_t a, uint32_t b, uint32_t c) { return c + (a >= b); }},
+      {"add.cc.u32 %z, %w0, %w1; subc.u32 %r, %w2, 0;",
+       [](uint32_t a, uint32_t b, uint32_t c) { return c - (uint64_t(a) + b <= 0xffffffffu); }},
       {"mad.lo.cc.u32 %z, %w0, %w1, %w2; madc.hi.u32 %r, %w0, %w1, 0;",
        [](uint32_t a, uint32_t b, uint32_t c) { return static_cast<uint32_t>((uint64_t(a) * b + c) >> 32); }},
   };
