@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace tenon {
 namespace {
@@ -91,6 +92,15 @@ uint16_t floatToBf16(float value) {
   if ((bits & 0x7fffffff) > kFloatInfinity)
     return static_cast<uint16_t>(bits >> 16 | 0x40); // quiet, so that the payload's loss cannot make it infinite
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+float doubleToOddFloat(double value) {
+  auto rounded = static_cast<float>(value);
+  if (static_cast<double>(rounded) == value || std::isnan(value))
+    return rounded;
+  if (std::fabs(static_cast<double>(rounded)) > std::fabs(value))
+    rounded = std::nextafter(rounded, 0.0F);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) | 1);
 }
 
 uint8_t floatToE4m3(float value) {

@@ -26,4 +26,8 @@ uint16_t floatToBf16(float value);
 uint8_t floatToE4m3(float value);
 uint8_t floatToE5m2(float value);
 
+/// The float next to `value` towards zero, its last bit set where something was cut off: rounded to fewer bits, it
+/// becomes what `value` would. Rounding to nearest twice would not.
+float doubleToOddFloat(double value);
+
 } // namespace tenon

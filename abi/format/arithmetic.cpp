@@ -179,17 +179,6 @@ bool isReal(int64_t type) {
   return type == int64_t(F16) || type == int64_t(BF16) || type == int64_t(F32) || type == int64_t(F64);
 }
 
-/// The f32 next to `value` towards zero, its last bit set where something was cut off: rounded to fewer bits, it
-/// becomes what `value` would. Rounding to nearest twice would not.
-float roundedToOdd(double value) {
-  auto rounded = static_cast<float>(value);
-  if (static_cast<double>(rounded) == value || std::isnan(value))
-    return rounded;
-  if (std::fabs(static_cast<double>(rounded)) > std::fabs(value))
-    rounded = std::nextafter(rounded, 0.0F);
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) | 1);
-}
-
 /// Through f32 for the 16-bit types.
 ArithmeticResult convert(int64_t bits, int64_t types) {
   using enum fb::ElementType;
@@ -207,9 +196,9 @@ ArithmeticResult convert(int64_t bits, int64_t types) {
     value = std::numeric_limits<double>::quiet_NaN(); // whose sign and payload no conversion keeps
   switch (to) {
   case F16:
-    return {floatToF16(roundedToOdd(value))};
+    return {floatToF16(doubleToOddFloat(value))};
   case BF16:
-    return {floatToBf16(roundedToOdd(value))};
+    return {floatToBf16(doubleToOddFloat(value))};
   case F32:
     return {resultOf(static_cast<float>(value))};
   default:

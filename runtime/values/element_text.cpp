@@ -47,25 +47,24 @@ Result<uint64_t> parseInteger(std::string_view text, ElementType type) {
 }
 
 Result<uint64_t> parseFloatElement(std::string_view text, ElementType type) {
-  const bool wide = type == ElementType::F64;
-  // Each width by its own function: a second rounding would be wrong by one bit now and then.
+  // f32 by a function of its own: a second rounding would be wrong by one bit now and then.
   std::optional<double> value;
-  if (wide)
-    value = parseDouble(text);
-  else
+  if (type == ElementType::F32)
     value = parseFloat(text);
+  else
+    value = parseDouble(text);
   if (!value)
     return notANumber(text, type);
   if (std::isinf(*value) && text.find_first_of("nN") == std::string_view::npos) // not "inf"
     return doesNotFit(text, type);
-  if (wide)
+  if (type == ElementType::F64)
     return std::bit_cast<uint64_t>(*value);
-  const float narrow = static_cast<float>(*value);
   if (type == ElementType::F32)
-    return uint64_t(std::bit_cast<uint32_t>(narrow));
+    return uint64_t(std::bit_cast<uint32_t>(static_cast<float>(*value)));
+  const float narrow = doubleToOddFloat(*value);
   const uint16_t bits = type == ElementType::F16 ? floatToF16(narrow) : floatToBf16(narrow);
   const float back = type == ElementType::F16 ? f16ToFloat(bits) : bf16ToFloat(bits);
-  if (std::isinf(back) && !std::isinf(narrow))
+  if (std::isinf(back) && !std::isinf(*value))
     return doesNotFit(text, type);
   return uint64_t(bits);
 }

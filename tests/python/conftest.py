@@ -40,6 +40,9 @@ func.func @half(%a: tensor<4xbf16>) -> tensor<4xbf16> {
   %0 = arith.addf %a, %a : tensor<4xbf16>
   return %0 : tensor<4xbf16>
 }
+func.func @halves(%h: f16, %b: bf16) -> (f16, bf16) {
+  return %h, %b : f16, bf16
+}
 """
 
 

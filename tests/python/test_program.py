@@ -159,6 +159,15 @@ def test_scalars_that_do_not_fit(program, given, error):
         program.three(numpy.ones(4, numpy.float32), given)
 
 
+def test_halves_are_rounded_once_and_do_not_become_infinite(program):
+    assert program.halves(65519.0, 3.0) == (65504, 3) and program.halves(float("inf"), -float("inf")) == (float("inf"), -float("inf"))
+    assert program.halves(1 + 2**-11 + 2**-40, 1 + 2**-8 + 2**-40) == (1 + 2**-10, 1 + 2**-7)
+    with pytest.raises(OverflowError, match="argument 0 of 'halves': 65520.0 does not fit f16"):
+        program.halves(65520.0, 0.0)
+    with pytest.raises(OverflowError, match="argument 1 of 'halves': 3.4e\\+38 does not fit bf16"):
+        program.halves(0.0, 3.4e38)
+
+
 def test_errors_have_a_code(program):
     with pytest.raises(tenon.Error) as raised:
         program.add(ramp())
@@ -178,7 +187,7 @@ def test_says_what_it_has(program):
     assert program.three.signature == "three(f32[4], i32) -> (f32[4], i32, f32[4])"
     assert "add(f32[?], f32[?]) -> f32[?]" in repr(program) and "<table>" in program._repr_html_()
     assert "variant  target" in program.explain() and "function 'add'" in program.dump()
-    with pytest.raises(AttributeError, match="no function 'nope'; there are add, three, named, half"):
+    with pytest.raises(AttributeError, match="no function 'nope'; there are add, three, named, half, halves"):
         program.nope
     with pytest.raises(KeyError, match="no function 'nope'"):
         program["nope"]

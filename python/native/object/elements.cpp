@@ -76,17 +76,22 @@ bool floatBits(PyObject *number, tenon_element_type_t element, int64_t *out) {
   const double value = PyFloat_AsDouble(number);
   if (value == -1 && PyErr_Occurred())
     return false;
-  const auto narrow = static_cast<float>(value);
-  if (element != TENON_F64 && std::isinf(narrow) && !std::isinf(value)) {
+  double held = value; // what the element holds of it
+  if (element == TENON_F64) {
+    *out = std::bit_cast<int64_t>(value);
+  } else if (element == TENON_F32) {
+    held = static_cast<float>(value);
+    *out = std::bit_cast<uint32_t>(static_cast<float>(value));
+  } else {
+    const bool isHalf = element == TENON_F16;
+    const uint16_t bits = isHalf ? floatToF16(doubleToOddFloat(value)) : floatToBf16(doubleToOddFloat(value));
+    held = isHalf ? f16ToFloat(bits) : bf16ToFloat(bits);
+    *out = bits;
+  }
+  if (std::isinf(held) && !std::isinf(value)) {
     PyErr_Format(PyExc_OverflowError, "%R does not fit %s", number, spellingOf(element));
     return false;
   }
-  if (element == TENON_F64)
-    *out = std::bit_cast<int64_t>(value);
-  else if (element == TENON_F32)
-    *out = std::bit_cast<uint32_t>(narrow);
-  else
-    *out = element == TENON_F16 ? floatToF16(narrow) : floatToBf16(narrow);
   return true;
 }
 

@@ -37,9 +37,9 @@ bool takeWord(std::string_view &text, std::string_view word) {
 uint64_t floatBits(double value, ElementType element) {
   switch (element) {
   case ElementType::F16:
-    return floatToF16(float(value));
+    return floatToF16(doubleToOddFloat(value));
   case ElementType::BF16:
-    return floatToBf16(float(value));
+    return floatToBf16(doubleToOddFloat(value));
   case ElementType::F64:
     return std::bit_cast<uint64_t>(value);
   default:

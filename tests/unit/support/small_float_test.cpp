@@ -48,6 +48,17 @@ TEST(SmallFloat, RoundsToNearestEven) {
   EXPECT_EQ(floatToBf16(1.0f + 3 * std::ldexp(1.0f, -8)), 0x3f82);
 }
 
+TEST(SmallFloat, RoundsADoubleOnce) {
+  // Just above the middle of two f16, and of two bf16: the nearest float is the middle, which goes down to even.
+  EXPECT_EQ(floatToF16(doubleToOddFloat(1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40))), 0x3c01);
+  EXPECT_EQ(floatToF16(doubleToOddFloat(1.0 + std::ldexp(3.0, -11) - std::ldexp(1.0, -40))), 0x3c01);
+  EXPECT_EQ(floatToBf16(doubleToOddFloat(1.0 + std::ldexp(1.0, -8) + std::ldexp(1.0, -40))), 0x3f81);
+  for (double value : {0.0, -2.5, 65504.0, 3.4e38, -double(INFINITY)})
+    EXPECT_EQ(doubleToOddFloat(static_cast<float>(value)), static_cast<float>(value));
+  EXPECT_EQ(floatToBf16(doubleToOddFloat(1e300)), 0x7f80);
+  EXPECT_TRUE(std::isnan(doubleToOddFloat(NAN)));
+}
+
 // clang's own f16 is the reference: between any two neighbours, the middle and the floats beside it.
 TEST(SmallFloat, RoundsToF16AsTheCompilerDoes) {
   for (uint32_t bits = 0; bits < 0x7c00; ++bits) {

@@ -45,6 +45,13 @@ TEST(ElementText, ReadsAndPrintsFloats) {
   EXPECT_EQ(roundTrip("1e-45", ElementType::F32), "1.4013E-45");
 }
 
+TEST(ElementText, RoundsOnce) {
+  // Just above the middle of 1 and the next number: as a float it is the middle, which goes down to even.
+  EXPECT_EQ(*parseElement("1.00048828126", ElementType::F16), 0x3c01u);
+  EXPECT_EQ(*parseElement("1.00390625001", ElementType::BF16), 0x3f81u);
+  EXPECT_EQ(*parseElement("-1.00048828125", ElementType::F16), 0xbc00u);
+}
+
 TEST(ElementText, PrintsDigitsEnough) {
   const float next = 1.00000012f;
   EXPECT_EQ(formatElement(reinterpret_cast<const uint8_t *>(&next), ElementType::F32), "1");
