@@ -10,6 +10,7 @@ Seeds come in families of SIZES: one structure, half as many sizes, each known t
 so that most of a family's programs of unknown sizes are one text.
 """
 import functools
+import json
 import re
 import subprocess
 
@@ -34,6 +35,7 @@ FIRST = {"norm": 5, "softmax": 3, "reduce": 4, "reduce_body": 4, "kept": 2, "arg
          "contraction": 3, "attention": 2}
 BEHIND = ("elementwise", "elementwise", "reduce", "norm", "softmax", "reduce_body", "transpose", "slice", "pad", "convert")
 READER = []  # path of tenon-opt; of a process
+BOUNDS = {}  # family: what read_bounds() found, where there is no tenon-opt; of a process
 
 
 def numbers_of(said):
@@ -178,11 +180,24 @@ def grow(family, unknown, sizes=0, bounds=None):
 
 @functools.lru_cache(4)
 def bounds_of(family):
+    if BOUNDS:
+        return BOUNDS[family]
     program = grow(family, True)
     if program is None:
         return None
     done = subprocess.run([READER[0], *PASSES, "-"], input=program.text(), capture_output=True, text=True, timeout=60, check=False)
     return numbers_of(done.stdout)
+
+
+def write_bounds(path, seeds):
+    """Of the families of some seeds."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({family: bounds_of(family) for family in sorted({seed // SIZES for seed in seeds})}, file)
+
+
+def read_bounds(path):
+    with open(path, encoding="utf-8") as file:
+        BOUNDS.update((int(family), bounds) for family, bounds in json.load(file).items())
 
 
 def generate(seed):

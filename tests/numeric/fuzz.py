@@ -10,6 +10,8 @@ made as small as it gets and written to KEEP/NUMBER.mlir and .txt; what the comp
 
     --compile-to=FILE    only compile, into one file; and then, where there is neither compiler nor build folder:
     --programs=FILE      run what was compiled there
+    --edges --bounds-to=FILE    only ask tenon-opt for the bounds of plans; and then, where there is no tenon-opt:
+    --edges --bounds=FILE       take them from there, and the seeds that it has bounds for
 """
 import argparse
 import multiprocessing
@@ -125,6 +127,8 @@ class Runner:
 def generator_of(options):
     if options.get("edges"):
         edge_programs.READER[:] = [options["reader"]]
+        if options.get("bounds") and not edge_programs.BOUNDS:
+            edge_programs.read_bounds(options["bounds"])
         return edge_programs.generate
     return (convolution_forms if options.get("convolutions") else random_program).generate
 
@@ -299,6 +303,8 @@ def main():
     parser.add_argument("--classes", default="", help="only these, of " + ", ".join(random_program.CLASSES))
     parser.add_argument("--convolutions", action="store_true", help="convolutions in every form, instead of programs of many operations")
     parser.add_argument("--edges", action="store_true", help="programs whose sizes lie at the bounds of the compiler's plans")
+    parser.add_argument("--bounds-to", default="", help="with --edges: write the bounds of plans, for --bounds")
+    parser.add_argument("--bounds", default="", help="with --edges: bounds of plans, of seeds that are run")
     parser.add_argument("--device", default="emulator")
     parser.add_argument("--checks", default="", help="TENON_EMULATOR_CHECK, such as races,uninitialised")
     parser.add_argument("--flags", default="--target=sm_80 --images=ptx", help="of tenon-compile")
@@ -309,8 +315,14 @@ def main():
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     options = options_of(arguments.build, arguments.device, arguments.flags, arguments.library)
-    options.update(convolutions=arguments.convolutions, edges=arguments.edges, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
+    options.update(convolutions=arguments.convolutions, edges=arguments.edges, bounds=arguments.bounds, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
     seeds = list(range(arguments.seed, arguments.seed + arguments.count))
+    if arguments.bounds_to:
+        generator_of({**options, "edges": True})
+        return edge_programs.write_bounds(arguments.bounds_to, seeds)
+    if arguments.bounds:
+        edge_programs.read_bounds(arguments.bounds)
+        seeds = [seed for seed in seeds if seed // edge_programs.SIZES in edge_programs.BOUNDS]
     if arguments.compile_to:
         return carry.compile_all(seeds, options, arguments.compile_to, arguments.jobs)
     begin, counts, refused, failures, known = time.monotonic(), Counter(), Counter(), [], 0
