@@ -32,7 +32,7 @@ ROOMS = {
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
                  "input/tensors", "input/types", "input/steps", "input", "dialect/transforms",
-                 "dispatch/analysis", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products", "dispatch/experts",
+                 "dispatch/analysis", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products", "dispatch/quantized", "dispatch/experts",
                  "dispatch/prepare", "dispatch/splits", "dispatch", "dispatch/attention/forms", "dispatch/attention",
                  "codegen/kernel", "codegen/kernel/bodies", "codegen/ptx", "codegen/contraction", "codegen/contraction/kernels", "codegen/grouped",
                  "codegen/tuning", "codegen/plan", "codegen/attention", "codegen/attention/hopper", "codegen/strategies/rows",

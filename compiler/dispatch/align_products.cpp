@@ -16,7 +16,8 @@
 #include "compiler/dispatch/products/phases.h"
 #include "compiler/dispatch/products/starts.h"
 #include "compiler/dispatch/products/turned_filters.h"
-#include "compiler/dispatch/products/zero_points.h"
+#include "compiler/dispatch/quantized/integer_products.h"
+#include "compiler/dispatch/quantized/zero_points.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -79,6 +80,7 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       addStartsBehind(function);
+      multiplyIntegers(function);
       takeOutZeroPoints(function);
       dropUnitOffsets(function);
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });

@@ -19,6 +19,7 @@ import cases_convolution
 import cases_convolution_gradients
 import cases_convolution_groups
 import cases_convolution_phases
+import cases_dequantized
 import cases_elementwise
 import cases_experts
 import cases_f8
@@ -32,7 +33,7 @@ from cases import SIZES, SMALL
 MODULES = (cases_attention, cases_attention_cache, cases_attention_documents, cases_attention_f8, cases_attention_gradients,
            cases_attention_logs, cases_attention_shared, cases_boundary, cases_contraction, cases_f8, cases_convolution,
            cases_convolution_gradients, cases_convolution_groups, cases_convolution_phases, cases_choice, cases_elementwise, cases_loops, cases_reduction,
-           cases_movement, cases_named, cases_along, cases_weights, cases_experts)
+           cases_movement, cases_named, cases_along, cases_weights, cases_dequantized, cases_experts)
 MOST = 150  # functions of one program
 
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/zero_points.h"
+#include "compiler/dispatch/quantized/zero_points.h"
 
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
-#include "compiler/dispatch/products/quantized_factor.h"
+#include "compiler/dispatch/quantized/quantized_factor.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/quantized_factor.h"
+#include "compiler/dispatch/quantized/quantized_factor.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
 

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/quantized/integer_products.h"
+
+#include "compiler/dialect/tile_pins.h"
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/quantized/dequantized.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// Smaller products are over before the operations around them are.
+constexpr double kLeastMultiplications = 1 << 20;
+
+/// A factor of the product, and how the product reads it.
+struct Side {
+  Dequantized numbers;
+  AffineMap map;      // loops -> place
+  AffineMap scaleMap; // loops -> place of the scale
+};
+
+class IntegerProduct {
+public:
+  explicit IntegerProduct(linalg::GenericOp op)
+      : op_(op), b_(op), loc_(op.getLoc()), types_(op.getIteratorTypesArray()),
+        written_(op.getIndexingMapsArray().back()) {}
+
+  bool run();
+
+private:
+  std::optional<Side> sideOf(Value factor);
+  bool fits();
+  linalg::GenericOp buildProduct();
+  void subtractZeros(linalg::GenericOp product);
+  void buildResult(Value product);
+  Value emptyResult(Type element);
+
+  linalg::GenericOp op_;
+  OpBuilder b_;
+  Location loc_;
+  const SmallVector<utils::IteratorType> types_;
+  const AffineMap written_;
+  SmallVector<Side, 2> sides_;
+};
+
+std::optional<Side> IntegerProduct::sideOf(Value factor) {
+  auto argument = dyn_cast<BlockArgument>(factor);
+  if (!argument || argument.getOwner() != op_.getBody() || int64_t(argument.getArgNumber()) >= op_.getNumDpsInputs())
+    return std::nullopt;
+  OpOperand *operand = op_.getDpsInputOperand(argument.getArgNumber());
+  std::optional<Dequantized> numbers = dequantizedOf(operand->get());
+  if (!numbers)
+    return std::nullopt;
+  const AffineMap map = op_.getMatchingIndexingMap(operand);
+  const AffineMap scaleMap = numbers->scaleMap.compose(map);
+  // A scale that differs along a sum stays inside of it.
+  for (AffineExpr expr : scaleMap.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); !dim || types_[dim.getPosition()] != utils::IteratorType::parallel)
+      return std::nullopt;
+  const AffineMap through = numbers->readThrough(map);
+  return Side{std::move(*numbers), through, scaleMap};
+}
+
+/// Whether no sum is too large for 32 bits.
+bool IntegerProduct::fits() {
+  double largest = double(sides_[0].numbers.largest()) * double(sides_[1].numbers.largest()), all = 1;
+  bool isKnown = true;
+  for (auto [type, size] : llvm::zip_equal(types_, op_.getStaticLoopRanges())) {
+    if (type == utils::IteratorType::reduction) {
+      if (ShapedType::isDynamic(size))
+        return false;
+      largest *= double(size);
+    }
+    isKnown &= !ShapedType::isDynamic(size);
+    all *= double(size);
+  }
+  return largest < double(INT32_MAX) && (!isKnown || all >= kLeastMultiplications);
+}
+
+Value IntegerProduct::emptyResult(Type element) {
+  auto type = cast<RankedTensorType>(op_.getResult(0).getType());
+  SmallVector<Value> sizes;
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      sizes.push_back(dimensionOf(b_, loc_, op_.getDpsInits()[0], dimension));
+  return tensor::EmptyOp::create(b_, loc_, type.getShape(), element, sizes);
+}
+
+linalg::GenericOp IntegerProduct::buildProduct() {
+  Value zero = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));
+  Value start = linalg::FillOp::create(b_, loc_, zero, emptyResult(b_.getI32Type())).getResult(0);
+  SmallVector<Value> inputs;
+  for (const Side &side : sides_)
+    inputs.push_back(side.numbers.buildSigned(b_, loc_));
+  return linalg::GenericOp::create(
+      b_, loc_, start.getType(), inputs, start, ArrayRef<AffineMap>{sides_[0].map, sides_[1].map, written_}, types_,
+      [&](OpBuilder &inner, Location at, ValueRange values) {
+        auto wide = [&](Value value) { return arith::ExtSIOp::create(inner, at, inner.getI32Type(), value); };
+        Value product = arith::MulIOp::create(inner, at, wide(values[0]), wide(values[1]));
+        linalg::YieldOp::create(inner, at, arith::AddIOp::create(inner, at, values[2], product).getResult());
+      });
+}
+
+void IntegerProduct::subtractZeros(linalg::GenericOp product) {
+  auto multiplied = *product.getBody()->getOps<arith::MulIOp>().begin();
+  for (auto [number, side] : llvm::enumerate(sides_)) {
+    if (side.numbers.signedZero() == 0)
+      continue;
+    OpBuilder inner(multiplied);
+    Value zero = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(int32_t(side.numbers.signedZero())));
+    zero.getDefiningOp()->moveBefore(product);
+    multiplied->setOperand(number, arith::SubIOp::create(inner, loc_, multiplied->getOperand(number), zero));
+  }
+}
+
+/// (product * scale) * scale, and what the sum starts from.
+void IntegerProduct::buildResult(Value product) {
+  auto type = cast<RankedTensorType>(op_.getResult(0).getType());
+  const AffineMap identity = b_.getMultiDimIdentityMap(type.getRank());
+  SmallVector<Value> inputs = {product};
+  SmallVector<AffineMap> maps = {identity};
+  SmallVector<std::optional<unsigned>, 2> scales; // inputs
+  for (const Side &side : sides_) {
+    scales.emplace_back();
+    if (!side.numbers.scale)
+      continue;
+    SmallVector<AffineExpr> places; // by dimensions of the result
+    for (AffineExpr expr : side.scaleMap.getResults())
+      places.push_back(b_.getAffineDimExpr(*written_.getResultPosition(expr)));
+    scales.back() = inputs.size();
+    inputs.push_back(side.numbers.scale);
+    maps.push_back(AffineMap::get(type.getRank(), 0, places, b_.getContext()));
+  }
+  Value start = op_.getDpsInits()[0];
+  auto fill = start.getDefiningOp<linalg::FillOp>();
+  const bool hasStart = !fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+  if (hasStart) {
+    inputs.push_back(start);
+    maps.push_back(identity);
+  }
+  maps.push_back(identity);
+  auto result =
+      linalg::GenericOp::create(b_, loc_, TypeRange(type), inputs, emptyResult(b_.getF32Type()), maps,
+                                SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+                                [&](OpBuilder &inner, Location at, ValueRange values) {
+                                  Value value = arith::SIToFPOp::create(inner, at, inner.getF32Type(), values[0]);
+                                  for (auto [side, scale] : llvm::zip_equal(sides_, scales)) {
+                                    Value by;
+                                    if (scale)
+                                      by = values[*scale];
+                                    else if (side.numbers.factor)
+                                      by = arith::ConstantOp::create(inner, at, side.numbers.factor);
+                                    if (by)
+                                      value = arith::MulFOp::create(inner, at, value, by);
+                                  }
+                                  if (hasStart)
+                                    value = arith::AddFOp::create(inner, at, value, values[inputs.size() - 1]);
+                                  linalg::YieldOp::create(inner, at, value);
+                                });
+  op_.getResult(0).replaceAllUsesWith(result.getResult(0));
+  op_.erase();
+}
+
+bool IntegerProduct::run() {
+  const auto accumulators = reductionBodyOf(op_);
+  if (!accumulators || accumulators->front().combiner != Combiner::AddF || op_.hasIndexSemantics() ||
+      !written_.isProjectedPermutation())
+    return false;
+  auto product = accumulators->front().contributed.getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != op_.getBody() || !product.getType().isF32())
+    return false;
+  for (Value factor : {product.getLhs(), product.getRhs()}) {
+    std::optional<Side> side = sideOf(factor);
+    if (!side)
+      return false;
+    sides_.push_back(std::move(*side));
+  }
+  if (!fits())
+    return false;
+  linalg::GenericOp integers = buildProduct();
+  const std::optional<Contraction> found = contractionOf(integers);
+  if (!found || !isForTensorCores(*found)) {
+    integers.erase(); // what it read has no reader left
+    return false;
+  }
+  subtractZeros(integers);
+  buildResult(integers.getResult(0));
+  return true;
+}
+
+/// Sums of products of f32, named or generic, with two factors that are computed. A tile that the user chose is one for
+/// f32.
+bool mayBeOfIntegers(linalg::LinalgOp op) {
+  if (tilePinOf(op) || !op.hasPureTensorSemantics() || op->getNumResults() != 1 || op.getNumReductionLoops() == 0 ||
+      op.getNumDpsInputs() != 2 || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
+      !llvm::all_of(op.getDpsInputs(), [](Value input) { return dequantizedOf(input).has_value(); }))
+    return false;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
+    return !isOfAttention(generic);
+  return linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op);
+}
+
+} // namespace
+
+void multiplyIntegers(func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> found;
+  function.walk([&](linalg::LinalgOp op) {
+    if (mayBeOfIntegers(op))
+      found.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (linalg::LinalgOp op : found) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+      if (failed(made))
+        continue;
+      generic = *made;
+    }
+    IntegerProduct(generic).run();
+  }
+}
+
+} // namespace tenon::compiler::dispatch
