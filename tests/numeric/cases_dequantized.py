@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products and convolutions of f32 whose two sides are computed from integers of 8 bits, as networks have them that were quantised for
 other hardware: zero points as integers or floats, scales of all or of each channel, and what moves elements between."""
+import functools
+
 import numpy as np
 
 import bounded
@@ -19,33 +21,40 @@ SIZES = dict(b=2, m=71, k=160, n=100, a=4, h=12, w=11, c=16, f=40, y=3, x=3)
 
 
 class Dequantized:
-    """A program, and its results by NumPy."""
+    """A program, and its results by NumPy. `sizes`: other ones than SIZES."""
 
-    def __init__(self, form, kinds, zeros, scales, start, unknown):
+    def __init__(self, form, kinds, zeros, scales, start, unknown, sizes=None):
         self.form, self.kinds, self.zeros, self.scales, self.start, self.unknown = form, kinds, zeros, scales, start, unknown
-        random = generator("dequantized", form, kinds, zeros, scales, start)
-        self.sizes = dict(SIZES)
+        self.sizes = {**SIZES, **(sizes or {})}
         if form == "flattened":
             self.sizes.update(b=40)  # of x; there is no batch
-        x, w, out = FORMS[form]
-        self.codes = [random.integers(0, 256, [self.sizes[c] for c in spec]) - (0 if kind == "u8" else 128)
-                      for spec, kind in zip((x, w), kinds)]
-        self.axis = w.index({"channel": out[-1] if "channels first" not in form else "f", "reduced": "k" if "k" in w else "c"}.get(scales, w[0]))
-        shape = [1] * len(w)
+        _, w, out = FORMS[form]
+        self.axis = w.index({"channel": "f" if "image" in form else out[-1], "reduced": "k" if "k" in w else "c"}.get(scales, w[0]))
         self.x_scale = 0.0234375  # exact in f32
-        if scales == "one":
-            self.w_scale, of_w = np.float64(np.float32(0.0117)), np.float64(np.float32(0.0117))
-        else:
-            self.w_scale = np.float32(random.uniform(0.001, 0.03, self.sizes[w[self.axis]])).astype(np.float64)
-            shape[self.axis] = -1
-            of_w = self.w_scale.reshape(shape)
-        given = [(self.codes[0] - zeros[0]) * self.x_scale, (self.codes[1] - zeros[1]) * of_w]
-        self.bias = np.float32(random.uniform(-3, 3, self.sizes["f" if "f" in out else "n"])).astype(np.float64)
+        self.w_one = float(np.float32(0.0117))
+        self.scale_count, self.bias_count = self.sizes[w[self.axis]], self.sizes["f" if "f" in out else "n"]
+
+    @functools.cached_property
+    def data(self):
+        """(codes of x and w, scales, bias)"""
+        x, w, _ = FORMS[self.form]
+        random = generator("dequantized", self.form, self.kinds, self.zeros, self.scales, self.start)
+        codes = [random.integers(0, 256, [self.sizes[c] for c in spec]) - (0 if kind == "u8" else 128)
+                 for spec, kind in zip((x, w), self.kinds)]
+        return codes, *(np.float32(random.uniform(*range_, count)).astype(np.float64)
+                        for range_, count in (((0.001, 0.03), self.scale_count), ((-3, 3), self.bias_count)))
+
+    @functools.cached_property
+    def result(self):
+        _, w, out = FORMS[self.form]
+        codes, scales, bias = self.data
+        of_w = self.w_one if self.scales == "one" else scales.reshape([-1 if i == self.axis else 1 for i in range(len(w))])
+        given = [(codes[0] - self.zeros[0]) * self.x_scale, (codes[1] - self.zeros[1]) * of_w]
         values, terms = [self.product(*(f(side) for side in given)) for f in (lambda v: v, np.abs)]
-        if start == "bias":
-            added = self.bias.reshape([-1 if c in "nf" else 1 for c in out])
+        if self.start == "bias":
+            added = bias.reshape([-1 if c in "nf" else 1 for c in out])
             values, terms = values + added, terms + np.abs(added)
-        self.result = bounded.finish("f32", np.maximum(values, 0), terms * 2.0 ** -22, 2.0)
+        return bounded.finish("f32", np.maximum(values, 0), terms * 2.0 ** -22, 2.0)
 
     def product(self, x, w):
         if "image" not in self.form:
@@ -61,8 +70,9 @@ class Dequantized:
         return sum(x[:, i:i + rows, j:j + columns] @ w[i, j] for i in range(3) for j in range(3))
 
     def inputs(self):
-        given = [("i8", codes.astype(np.uint8).view(np.int8).astype(np.int64)) for codes in self.codes]
-        return [*given, *([("f32", self.w_scale)] if self.scales != "one" else []), *([("f32", self.bias)] if self.start == "bias" else [])]
+        codes, scales, bias = self.data
+        given = [("i8", side.astype(np.uint8).view(np.int8).astype(np.int64)) for side in codes]
+        return [*given, *([("f32", scales)] if self.scales != "one" else []), *([("f32", bias)] if self.start == "bias" else [])]
 
     def expected(self):
         return [self.result]
@@ -79,11 +89,11 @@ class Dequantized:
         if number == 1 and self.scales != "one":
             maps.append(f"affine_map<({loops}) -> (d{self.axis})>")
             given.append("%scale")
-            types.append(f"tensor<{len(self.w_scale)}xf32>")
+            types.append(f"tensor<{self.scale_count}xf32>")
             arguments += "%s: f32, "
             scale = []
         else:
-            scale = [f"%s = arith.constant {float(self.x_scale if number == 0 else self.w_scale)!r} : f32"]
+            scale = [f"%s = arith.constant {(self.x_scale if number == 0 else self.w_one)!r} : f32"]
         maps.append(maps[0])
         extend, convert = ("extui", "uitofp") if kind == "u8" else ("extsi", "sitofp")
         if zero == 0:
@@ -109,7 +119,7 @@ class Dequantized:
         arguments = [f"%x: {self.type(x, 'i8', is_unknown)}", f"%w: {self.type(w, 'i8')}"]
         lines = []
         if self.scales != "one":
-            arguments.append(f"%scale: tensor<{len(self.w_scale)}xf32>")
+            arguments.append(f"%scale: tensor<{self.scale_count}xf32>")
         to = self.type(out, "f32", is_unknown)
         if is_unknown:
             lines += ["%c0 = arith.constant 0 : index", f"%size = tensor.dim %x, %c0 : {self.type(x, 'i8', True)}"]
@@ -117,9 +127,9 @@ class Dequantized:
         lines += [self.dequantized("x", 0, x), self.dequantized("w", 1, w), f"%out = tensor.empty({unknown}) : {to}",
                   "%null = arith.constant 0.0 : f32"]
         if self.start == "bias":
-            arguments.append(f"%bias: tensor<{len(self.bias)}xf32>")
+            arguments.append(f"%bias: tensor<{self.bias_count}xf32>")
             other = ", ".join(str(i) for i, c in enumerate(out) if c not in "nf")
-            lines.append(f"%start = linalg.broadcast ins(%bias : tensor<{len(self.bias)}xf32>) outs(%out : {to}) dimensions = [{other}]")
+            lines.append(f"%start = linalg.broadcast ins(%bias : tensor<{self.bias_count}xf32>) outs(%out : {to}) dimensions = [{other}]")
         else:
             lines.append(f"%start = linalg.fill ins(%null : f32) outs(%out : {to}) -> {to}")
         left, right, left_type, right_type = "%xf", "%wf", self.type(x, "f32", is_unknown), self.type(w, "f32")
