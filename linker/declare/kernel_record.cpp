@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A record is found by its name, told from chance by its first word, and read with the same schema as a manifest's
 // exports. C++ may have mangled both names: a record in namespace ns is `_ZN2ns...__tenon_record_saxpyE`, its kernel
-// `_ZN2ns5saxpyE...`, and the namespace leads from the one to the other.
+// `_ZN2ns5saxpyE...`, and the namespace leads from the one to the other. What is private to its file (static, or in a
+// namespace without a name) has the file's number in it: nvcc puts `_INTERNAL_d8a3927e_4_k_cu_a0b12b05` around it as a
+// namespace, and with -rdc=true `__nv_static_25__d8a3927e_4_k_cu_a0b12b05_` in front.
 #include "linker/declare/kernel_record.h"
 
 #include "abi/format/manifest_generated.h"
 #include "linker/declare/json_table.h"
+#include "linker/object/contained_ptx.h"
 #include "linker/object/object_kind.h"
 #include "support/number.h"
 #include "support/text/demangle.h"
@@ -35,6 +38,28 @@ std::string bytesOf(const ptx::Variable &variable) {
     bytes += char(initializer.value.bits & 0xff);
   }
   return bytes;
+}
+
+/// "_Z5saxpyPf" of "__nv_static_25__d8a3927e_4_k_cu_a0b12b05__Z5saxpyPf": behind the number so many bytes, and a `_`.
+std::string_view withoutFile(std::string_view name) {
+  constexpr std::string_view kPrefix = "__nv_static_";
+  std::string_view rest = name;
+  if (!rest.starts_with(kPrefix))
+    return name;
+  rest.remove_prefix(kPrefix.size());
+  const size_t length = takeNumber<unsigned>(rest).value_or(0) + 2; // with the `_` on both sides
+  return length < rest.size() && rest[length - 1] == '_' ? rest.substr(length) : name;
+}
+
+/// As its author wrote it, with `{}` for a namespace without a name, whose usual spelling has brackets and a space.
+std::string readable(std::string_view mangled) {
+  constexpr std::string_view kNameless = "(anonymous namespace)", kFile = "_INTERNAL_";
+  std::string name = demangle(std::string(withoutFile(mangled)));
+  for (size_t at = 0; (at = name.find(kNameless, at)) != std::string::npos;)
+    name.replace(at, kNameless.size(), "{}");
+  if (const size_t end = name.find("::"); name.starts_with(kFile) && end != std::string::npos)
+    name.erase(0, end + 2);
+  return name;
 }
 
 /// "ns::saxpy" of "void ns::saxpy(float const*)".
@@ -108,7 +133,7 @@ private:
 
   /// The entry point's real name. Where the object has none, the name stays: another object of the variant may.
   bool resolveSymbol(const ptx::Variable &variable, abi::Export &declared) {
-    const std::string own = demangle(variable.name);
+    const std::string own = readable(variable.name);
     std::string wanted = declared.symbol;
     if (size_t end = own.rfind("::"); end != std::string::npos)
       wanted = own.substr(0, end + 2) + wanted;
@@ -130,8 +155,8 @@ private:
     if (!mangled_) {
       mangled_.emplace();
       for (const ptx::Function &function : object_.module.functions)
-        if (function.isEntry && function.name.starts_with("_Z"))
-          (*mangled_)[std::string(qualifiedName(demangle(function.name)))].emplace_back(function.name);
+        if (function.isEntry && withoutFile(function.name).starts_with("_Z"))
+          (*mangled_)[std::string(qualifiedName(readable(function.name)))].emplace_back(function.name);
     }
     return *mangled_;
   }
@@ -313,14 +338,12 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
   };
   for (size_t i = 0; i < job.exports.size(); ++i)
     add(job.exports[i], i);
-  for (const ObjectInput &input : job.objects) {
-    // The text tells at once; whatever is wrong with the object is reported when it is linked.
-    if (input.bytes.view().find(kNamePrefix) == std::string::npos || detectObjectKind(input.bytes) != ObjectKind::Ptx)
-      continue;
+  // Whatever is wrong with an object is reported when it is linked.
+  auto addFrom = [&](const ObjectInput &input) {
     Diagnostics ignored;
     std::unique_ptr<Object> object = parseObject(input, ignored);
     if (!object)
-      continue;
+      return;
     for (KernelRecord &record : readRecords(*object, ignored)) {
       abi::Export &declared = record.declaration.exported;
       auto found = known.find(declared.symbol);
@@ -339,6 +362,17 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
     // Findings about records are reported once, by the link; without an export there is none.
     if (job.exports.empty() && ignored.hasErrors())
       diagnostics.append(std::move(ignored));
+  };
+  for (const ObjectInput &input : job.objects) {
+    const bool isContainer = isBinaryObject(input.bytes);
+    if (!isContainer) {
+      if (input.bytes.view().find(kNamePrefix) != std::string::npos && detectObjectKind(input.bytes) == ObjectKind::Ptx)
+        addFrom(input); // the text tells at once
+      continue;
+    }
+    for (std::string &text : containedPtx(input.bytes, input.target))
+      if (text.find(kNamePrefix) != std::string::npos)
+        addFrom({.path = input.path, .bytes = std::move(text), .declaredAt = input.declaredAt});
   }
   if (!job.exports.empty() || job.objects.empty() || diagnostics.hasErrors())
     return;
@@ -346,13 +380,16 @@ void addExportsFromRecords(LinkJob &job, ManifestExtras &extras, Diagnostics &di
     if (const ObjectKind kind = detectObjectKind(input.bytes); kind != ObjectKind::Ptx && !isBinaryObject(input.bytes))
       diagnostics.error({input.path, 0, 0}, "K-1", concat("the object is ", describe(kind)))
           .withFix(std::string(adviceFor(kind)));
-  if (!diagnostics.hasErrors())
-    diagnostics
-        .error({job.objects.front().path, 0, 0}, "",
-               concat("executable '", job.name, "' declares no exports, and no object holds a record of one"))
-        .withFix(concat("put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a manifest: "
-                        "tenon-link --import=",
-                        importArgument(job.objects.front()), " -o kernels.json"));
+  if (diagnostics.hasErrors())
+    return;
+  const ObjectInput &first = job.objects.front();
+  diagnostics
+      .error({first.path, 0, 0}, "",
+             concat("executable '", job.name, "' declares no exports, and no object holds a record of one"))
+      .withFix(concat("put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a manifest",
+                      isBinaryObject(first.bytes) ? " from their PTX (nvcc -ptx): tenon-link --import=KERNELS.ptx"
+                                                  : concat(": tenon-link --import=", importArgument(first)),
+                      " -o kernels.json"));
 }
 
 } // namespace tenon::linker

@@ -119,9 +119,9 @@ struct CUtensorMap_st;
   struct TenonRecord_##function {                                                                                      \
     static constexpr auto text() { return ::tenon::kernel::record(name, file, line, __VA_ARGS__); }                    \
   };                                                                                                                   \
-  __device__ __attribute__((used)) ::tenon::kernel::Text<TenonRecord_##function::text().length + 1>                    \
-      __tenon_record_##function =                                                                                      \
-          ::tenon::kernel::exact<TenonRecord_##function::text().length + 1>(TenonRecord_##function::text());
+  [[maybe_unused]] __device__ __attribute__((                                                                          \
+      used)) ::tenon::kernel::Text<TenonRecord_##function::text().length + 1> __tenon_record_##function =              \
+      ::tenon::kernel::exact<TenonRecord_##function::text().length + 1>(TenonRecord_##function::text());
 
 namespace tenon {
 /// What a declaration that knows no types stands on: `TENON_READ(const tenon::Any *)` takes any pointer to const.

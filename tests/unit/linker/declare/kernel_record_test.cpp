@@ -2,6 +2,7 @@
 #include "linker/declare/kernel_record.h"
 
 #include "tests/unit/linker/declare_testing.h"
+#include "tests/unit/linker/fatbin_testing.h"
 
 namespace tenon::linker {
 namespace {
@@ -55,6 +56,28 @@ TEST(KernelRecord, FindsAMangledKernelInTheRecordsNamespace) {
   EXPECT_EQ(result.findings, "");
   ASSERT_EQ(result.records.size(), 1u);
   EXPECT_EQ(result.records[0].declaration.exported.symbol, "_ZN2ns1kEPKfi");
+}
+
+// As nvcc 13.0 names them, without and with -rdc=true.
+TEST(KernelRecord, FindsAKernelThatIsPrivateToItsFile) {
+  const std::string file = "d8a3927e_5_an_cu_a0b12b05", front = "__nv_static_26__" + file + "_",
+                    inner = "_ZN37_GLOBAL__N__" + file,
+                    nameless = "_ZN35_INTERNAL_" + file + "37_GLOBAL__N__" + file + "16__tenon_record_kE";
+  struct Case {
+    std::string record, kernel;
+  };
+  const Case cases[] = {{"__tenon_record_k", front + "_Z1kPKfi"},
+                        {"_ZN2ns16__tenon_record_kE", front + "_ZN2ns1kEPKfi"},
+                        {nameless, inner + "1kEPKfi"},
+                        {front + nameless, front + inner + "1kEPKfi"}};
+  for (const Case &c : cases) {
+    std::string text = recordOf("k", kRecordOfPw);
+    text.replace(text.find("__tenon_record_k"), 16, c.record);
+    Read result = read(text + entry(c.kernel, "pw") + entry("_ZN5other1kEPKfi", "pw"));
+    EXPECT_EQ(result.findings, "");
+    ASSERT_EQ(result.records.size(), 1u);
+    EXPECT_EQ(result.records[0].declaration.exported.symbol, c.kernel);
+  }
 }
 
 TEST(KernelRecord, RefusesANameThatSeveralKernelsHave) {
@@ -200,6 +223,34 @@ TEST(KernelRecord, LeavesDeclaredExportsAndGivesThemTheirSignature) {
   ASSERT_EQ(job.exports.size(), 1u);
   EXPECT_EQ(job.exports[0].declaredAt.file, "job.json");
   EXPECT_EQ(extras.signatures[0].size(), 2u);
+}
+
+TEST(KernelRecord, GivesTheExportsOfPtxInContainers) {
+  const std::string a = ptxModule(recordOf("a", kRecordOfPw) + entry("a", "pw"), "sm_80"),
+                    b = ptxModule(recordOf("b", kRecordOfPw) + entry("b", "pw"), "sm_75");
+  LinkJob job{.name = "test"};
+  job.objects.push_back(objectOf(""));
+  job.objects.back().bytes = "!<arch>\n" + archiveMember("x.fatbin/", makeFatbin({{.kind = 1, .payload = a}})) +
+                             archiveMember("y.fatbin/", makeFatbin({{.kind = 1, .arch = 75, .payload = b}}));
+  ManifestExtras extras;
+  Diagnostics diagnostics;
+  addExportsFromRecords(job, extras, diagnostics);
+  EXPECT_EQ(diagnostics.toString(), "");
+  ASSERT_EQ(job.exports.size(), 1u); // the other is for another target
+  EXPECT_EQ(job.exports[0].name, "a");
+}
+
+TEST(KernelRecord, SaysHowToDeclareWhatNothingInAContainerDeclares) {
+  LinkJob job{.name = "test"};
+  job.objects.push_back(objectOf(""));
+  job.objects.back().bytes = makeFatbin({{.kind = 1, .payload = "text"}});
+  ManifestExtras extras;
+  Diagnostics diagnostics;
+  addExportsFromRecords(job, extras, diagnostics);
+  EXPECT_EQ(diagnostics.toString(),
+            "a.ptx: error: executable 'test' declares no exports, and no object holds a record of one\n"
+            "fix: put TENON_KERNEL(...) of tenon/kernel.cuh next to the kernels, or draft a manifest from their PTX "
+            "(nvcc -ptx): tenon-link --import=KERNELS.ptx -o kernels.json\n");
 }
 
 TEST(KernelRecord, SaysHowToDeclareWhatNothingDeclares) {
