@@ -26,10 +26,8 @@ from .program import Executable
 from .toolchain import _CORE, ToolError, cache_folder, digest, find_nvcc, make_folder, run_tool, write_whole
 
 _ELEMENTS = {
-    "bool": "i1", "char": "i8", "signed char": "i8", "unsigned char": "i8", "int8_t": "i8", "uint8_t": "i8",
-    "short": "i16", "unsigned short": "i16", "int16_t": "i16", "uint16_t": "i16", "int": "i32", "unsigned": "i32",
-    "unsigned int": "i32", "int32_t": "i32", "uint32_t": "i32", "long": "i64", "unsigned long": "i64",
-    "long long": "i64", "unsigned long long": "i64", "int64_t": "i64", "uint64_t": "i64", "size_t": "i64",
+    "bool": "i1", "int8_t": "i8", "uint8_t": "i8", "int16_t": "i16", "uint16_t": "i16", "int32_t": "i32", "uint32_t": "i32",
+    "int64_t": "i64", "uint64_t": "i64", "size_t": "i64",
     "float": "f32", "double": "f64", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16", "nv_bfloat16": "bf16",
 }
 _KNOWN = {"i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"}
@@ -78,6 +76,13 @@ def _strip_comments(source: str) -> str:
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", source, flags=re.DOTALL)
 
 
+def _element(words: list[str]) -> str | None:
+    """What C++ calls by these words, the ones for integers in any order: `unsigned long int`, `int unsigned`."""
+    if words and set(words) <= {"unsigned", "signed", "char", "short", "int", "long"}:
+        return "i8" if "char" in words else "i16" if "short" in words else "i64" if "long" in words else "i32"
+    return _ELEMENTS.get(" ".join(words))
+
+
 def _read_signature(source: str, name: str) -> tuple[tuple[_Parameter, ...], int | None]:
     """The parameters of `__global__ void name(...)`, and the threads that its __launch_bounds__ say."""
     text = _strip_comments(source)
@@ -91,18 +96,21 @@ def _read_signature(source: str, name: str) -> tuple[tuple[_Parameter, ...], int
     parameters = []
     for part in filter(None, (one.strip() for one in found.group(2).split(","))):
         part = re.sub(r"\b(__restrict__|__restrict|restrict|volatile|__grid_constant__)\b", " ", part)
-        part = part.split("=")[0]
+        part = part.split("=")[0].strip()
+        if part == "void":
+            continue
+        part = re.sub(r"(\w*)\s*\[[^\]]*\]$", r"*\1", part)  # `float x[]` is `float *x`
         is_pointer = "*" in part
-        if part.count("*") > 1 or "&" in part or "<" in part:
+        if part.count("*") > 1 or "&" in part or "<" in part or "[" in part:
             raise ValueError(f"parameter '{part.strip()}' of {name}: say what it is, with layout= or TENON_KERNEL")
         before, _, after = part.partition("*")
         words = re.sub(r"\bstd::", "", before).split()
         is_const = "const" in words
         words = [word for word in words if word != "const"]
         label = after.replace("const", "").strip() if is_pointer else ""
-        if not is_pointer and words and " ".join(words) not in _ELEMENTS:
+        if not is_pointer and words and _element(words) is None:
             label = words.pop()
-        element = _ELEMENTS.get(" ".join(words))
+        element = _element(words)
         if element is None:
             raise ValueError(f"parameter '{' '.join(part.split())}' of {name} is of a type that is not known here: say what "
                              f"it is, with layout= or TENON_KERNEL")

@@ -165,6 +165,7 @@ except tenon.Error as error:
     ('extern "C" __global__ void f(float *x) {}', {"block": 1, "layout": [3]}, ValueError, "layout[0] is 3: expected 'in f32 x'"),
     ('extern "C" __global__ void f(float *x) {}', {}, ValueError, "how many threads"),
     ('extern "C" __global__ void f(float **x) {}', {"block": 1}, ValueError, "say what it is"),
+    ('extern "C" __global__ void f(float *x[3]) {}', {"block": 1}, ValueError, "say what it is"),
     ('struct S {}; extern "C" __global__ void f(S s) {}', {"block": 1}, ValueError, "type that is not known"),
     ('extern "C" __global__ void f(float *x) { y; }', {"block": 1}, tenon.ToolError, '"y" is undefined'),
     ('extern "C" __global__ void f(float *x) { x[0] = 1; }', {"block": 1, "layout": ["in f32 x"]}, tenon.ToolError, "[K-13]"),
@@ -175,6 +176,18 @@ def test_kernels_that_are_refused(nvcc, source, arguments, error, text):
     with pytest.raises(error) as raised:
         tenon.cuda_kernel(source, "f", **arguments)
     assert text in str(raised.value)
+
+
+def test_spellings_of_types_in_a_signature(nvcc):
+    kernel = tenon.cuda_kernel("""
+extern "C" __global__ void sum(const short int x[], unsigned long int y[1], long long int a, int unsigned b, char signed c,
+                               short unsigned int) {
+  y[0] = x[0] + a + b + c;
+}""", "sum", block=1)
+    x, y = numpy.array([5], "i2"), numpy.zeros(1, "i8")
+    kernel(x, y, 2**40, 1000, -7, 9, grid=1)
+    assert y[0] == 5 + 2**40 + 1000 - 7
+    tenon.cuda_kernel('extern "C" __global__ void nothing(void) {}', "nothing", block=1)(grid=1)
 
 
 def test_declared_beside_the_kernel(nvcc):
