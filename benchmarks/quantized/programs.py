@@ -23,6 +23,8 @@ CASES = {
     "conv 3x3 NCHW 32x256x14x14": ("image, channels first", 128, dict(b=32, h=14, w=14, c=256, f=256)),
     "matmul 4096x4096x4096, weights transposed": ("transposed weights", 128, dict(m=4096, n=4096, k=4096)),
     "matmul 512x4096x1024": ("matrix", 128, dict(m=512, n=4096, k=1024)),
+    "each channel 3x3 NHWC 32x112x112x64": ("image, each channel", 128, dict(b=32, h=112, w=112, c=64)),
+    "each channel 3x3 NHWC 32x112x112x64, zero point 113": ("image, each channel", 113, dict(b=32, h=112, w=112, c=64)),
     "conv 3x3 NHWC 32x56x56x64, zero point 113": ("image", 113, dict(b=32, h=56, w=56, c=64, f=64)),
     "conv 3x3 NCHW 32x64x56x56, zero point 113": ("image, channels first", 113, dict(b=32, h=56, w=56, c=64, f=64)),
     "matmul 4096x4096x4096, weights transposed, zero point 113": ("transposed weights", 113, dict(m=4096, n=4096, k=4096)),

@@ -16,6 +16,7 @@ FORMS = {
     "broadcast weights": ("bmk", "kn", "bmn"),
     "image": ("bhwc", "yxcf", "bhwf"),
     "image, channels first": ("bchw", "fcyx", "bfhw"),
+    "image, each channel": ("bhwc", "yxc", "bhwc"),
 }
 SIZES = dict(b=2, m=71, k=160, n=100, a=4, h=12, w=11, c=16, f=40, y=3, x=3)
 
@@ -28,11 +29,14 @@ class Dequantized:
         self.sizes = {**SIZES, **(sizes or {})}
         if form == "flattened":
             self.sizes.update(b=40)  # of x; there is no batch
+        if form == "image, each channel" and not sizes:
+            self.sizes.update(b=4, h=35, w=36, c=24)
         _, w, out = FORMS[form]
-        self.axis = w.index({"channel": "f" if "image" in form else out[-1], "reduced": "k" if "k" in w else "c"}.get(scales, w[0]))
+        channel = "f" if "f" in w else out[-1]
+        self.axis = w.index({"channel": channel, "reduced": "k" if "k" in w else "c"}.get(scales, w[0]))
         self.x_scale = 0.0234375  # exact in f32
         self.w_one = float(np.float32(0.0117))
-        self.scale_count, self.bias_count = self.sizes[w[self.axis]], self.sizes["f" if "f" in out else "n"]
+        self.channel, self.scale_count, self.bias_count = channel, self.sizes[w[self.axis]], self.sizes[channel]
 
     @functools.cached_property
     def data(self):
@@ -52,7 +56,7 @@ class Dequantized:
         given = [(codes[0] - self.zeros[0]) * self.x_scale, (codes[1] - self.zeros[1]) * of_w]
         values, terms = [self.product(*(f(side) for side in given)) for f in (lambda v: v, np.abs)]
         if self.start == "bias":
-            added = bias.reshape([-1 if c in "nf" else 1 for c in out])
+            added = bias.reshape([-1 if c == self.channel else 1 for c in out])
             values, terms = values + added, terms + np.abs(added)
         return bounded.finish("f32", np.maximum(values, 0), terms * 2.0 ** -22, 2.0)
 
@@ -67,7 +71,8 @@ class Dequantized:
     def convolved(self, x, w):
         rows, columns = x.shape[1:3]
         x = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
-        return sum(x[:, i:i + rows, j:j + columns] @ w[i, j] for i in range(3) for j in range(3))
+        multiply = np.multiply if w.ndim == 3 else np.matmul
+        return sum(multiply(x[:, i:i + rows, j:j + columns], w[i, j]) for i in range(3) for j in range(3))
 
     def inputs(self):
         codes, scales, bias = self.data
@@ -128,7 +133,7 @@ class Dequantized:
                   "%null = arith.constant 0.0 : f32"]
         if self.start == "bias":
             arguments.append(f"%bias: tensor<{self.bias_count}xf32>")
-            other = ", ".join(str(i) for i, c in enumerate(out) if c not in "nf")
+            other = ", ".join(str(i) for i, c in enumerate(out) if c != self.channel)
             lines.append(f"%start = linalg.broadcast ins(%bias : tensor<{self.bias_count}xf32>) outs(%out : {to}) dimensions = [{other}]")
         else:
             lines.append(f"%start = linalg.fill ins(%null : f32) outs(%out : {to}) -> {to}")
@@ -148,7 +153,7 @@ class Dequantized:
                       f"%wb = linalg.broadcast ins(%wf : {self.type(w, 'f32')}) outs(%we2 : {right_type}) dimensions = [0]"]
         if "image" in self.form:
             first = "channels first" in self.form
-            operation = "linalg.conv_2d_nchw_fchw" if first else "linalg.conv_2d_nhwc_hwcf"
+            operation = "linalg.conv_2d_nchw_fchw" if first else "linalg.conv_2d_nhwc_hwcf" if "f" in w else "linalg.depthwise_conv_2d_nhwc_hwc"
             around = "[0, 0, 1, 1]" if first else "[0, 1, 1, 0]"
             padded = [self.sizes[c] + (2 if c in "hw" else 0) for c in x]
             padded = f"tensor<{'x'.join('?' if is_unknown and i == 0 else str(n) for i, n in enumerate(padded))}xf32>"
@@ -181,7 +186,7 @@ def cases(sizes):
                     number += 1
                     if not whole and number % 7:
                         continue
-                    if scales == "reduced" and form == "flattened":
-                        continue  # the same as of a matrix
+                    if scales == "reduced" and form in ("flattened", "image, each channel"):
+                        continue  # the same as of a matrix; there are none
                     yield Case(f"dequantized, {form}, scales of {scales}", f"{kinds[0]} {kinds[1]}",
                                Dequantized(form, kinds, zeros, scales, start, number % 3 == 1))

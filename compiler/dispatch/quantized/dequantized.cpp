@@ -194,6 +194,36 @@ std::optional<Move> moveOf(Operation *op) {
   return Move{moved.getDpsInputs()[0], map};
 }
 
+/// Where scales of a tensor are by dimensions of its reshape; nothing where one of their dimensions is joined with
+/// another one, or taken apart.
+std::optional<AffineMap> reshaped(AffineMap scaleMap, Operation *op, unsigned rank) {
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  if (scaleMap.getNumResults() != 0 && !collapse && !expand)
+    return std::nullopt; // places are computed
+  SmallVector<AffineExpr> places;
+  for (AffineExpr expr : scaleMap.getResults()) {
+    const unsigned from = cast<AffineDimExpr>(expr).getPosition();
+    std::optional<unsigned> to;
+    for (auto [single, several] :
+         llvm::enumerate(collapse ? collapse.getReassociationIndices() : expand.getReassociationIndices())) {
+      const unsigned joined = unsigned(single);
+      if (collapse ? !llvm::is_contained(several, int64_t(from)) : joined != from)
+        continue;
+      // Of several dimensions all but one are of one element.
+      auto type = cast<RankedTensorType>(collapse ? collapse.getSrcType() : expand.getResultType());
+      auto isLong = [&](int64_t dimension) { return type.getDimSize(dimension) != 1; };
+      if (llvm::count_if(several, isLong) != 1 || (collapse && !isLong(from)))
+        return std::nullopt;
+      to = collapse ? joined : unsigned(*llvm::find_if(several, isLong));
+    }
+    if (!to)
+      return std::nullopt;
+    places.push_back(getAffineDimExpr(*to, op->getContext()));
+  }
+  return AffineMap::get(rank, 0, places, op->getContext());
+}
+
 } // namespace
 
 int64_t Dequantized::largest() const {
@@ -213,12 +243,12 @@ std::optional<Dequantized> dequantizedOf(Value tensor) {
   std::optional<Dequantized> found = dequantizedOf(move->source);
   if (!found)
     return std::nullopt;
-  if (move->map)
-    found->scaleMap = found->scaleMap.compose(move->map);
-  else if (found->isOfTensor())
-    found->scaleMap = AffineMap::get(cast<RankedTensorType>(tensor.getType()).getRank(), 0, tensor.getContext());
-  else
+  const std::optional<AffineMap> scaleMap =
+      move->map ? found->scaleMap.compose(move->map)
+                : reshaped(found->scaleMap, op, cast<RankedTensorType>(tensor.getType()).getRank());
+  if (!scaleMap)
     return std::nullopt;
+  found->scaleMap = *scaleMap;
   found->moves.insert(found->moves.begin(), op);
   return found;
 }

@@ -188,7 +188,7 @@ bool IntegerProduct::run() {
     return false;
   linalg::GenericOp integers = buildProduct();
   const std::optional<Contraction> found = contractionOf(integers);
-  if (!found || !isForTensorCores(*found)) {
+  if (found ? !isForTensorCores(*found) : !isWindow(integers)) {
     integers.erase(); // what it read has no reader left
     return false;
   }

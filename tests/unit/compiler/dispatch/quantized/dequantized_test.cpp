@@ -73,6 +73,24 @@ TEST_F(DequantizedTest, ScalesMoveWithTheElements) {
   EXPECT_TRUE(read("%r = arith.uitofp %q : i8 to f32", flat, "tensor<24xf32>"));
 }
 
+TEST_F(DequantizedTest, ScalesStayInReshapesThatAddOrDropOnes) {
+  const std::string scaled = std::string(kUnsigned) + "%r = arith.mulf %s, %g : f32";
+  const std::string wide =
+      "%last = tensor.expand_shape %f [[0, 1], [2]] output_shape [1, 4, 6] : tensor<4x6xf32> into tensor<1x4x6xf32>";
+  auto found = read(scaled, wide, "tensor<1x4x6xf32>");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->scaleMap.getDimPosition(0), 1u);
+  const std::string back =
+      "%x = tensor.expand_shape %f [[0, 1], [2]] output_shape [1, 4, 6] : tensor<4x6xf32> into tensor<1x4x6xf32>\n"
+      "%last = tensor.collapse_shape %x [[0, 1], [2]] : tensor<1x4x6xf32> into tensor<4x6xf32>";
+  found = read(scaled, back);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->scaleMap.getDimPosition(0), 0u);
+  const std::string apart =
+      "%last = tensor.expand_shape %f [[0, 1], [2]] output_shape [2, 2, 6] : tensor<4x6xf32> into tensor<2x2x6xf32>";
+  EXPECT_FALSE(read(scaled, apart, "tensor<2x2x6xf32>"));
+}
+
 TEST_F(DequantizedTest, SignedIntegersAroundAZeroPoint) {
   const std::string padded = R"mlir(
   %ep = tensor.empty() : tensor<4x8xf32>
