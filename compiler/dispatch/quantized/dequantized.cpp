@@ -13,7 +13,14 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-/// Reads the body of what computes f32 from integers, element by element.
+/// An operation that computes each element of a tensor of f32 from those at the same place, and from others.
+bool isElementwise(linalg::GenericOp op) {
+  return op && op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumReductionLoops() == 0 &&
+         getElementTypeOrSelf(op.getResult(0)).isF32() && op.getIndexingMapsArray().back().isIdentity();
+}
+
+/// Reads the body of what computes f32 from integers, element by element: of one operation, or of several that read
+/// each other.
 class BodyReader {
 public:
   explicit BodyReader(linalg::GenericOp op) : op_(op) {}
@@ -22,10 +29,13 @@ public:
 
 private:
   OpOperand *operandOf(Value value);
+  Value follow(Value value);
   std::optional<APInt> numberOf(Value value);
+  std::optional<int64_t> zeroOf(Value value);
   bool readScaled(Value value);
   bool readScale(Value value);
   bool readFloat(Value value);
+  bool readNumber(Value value);
   bool readInteger(Value value);
   bool readElement(Value value, bool isUnsigned);
 
@@ -39,6 +49,18 @@ OpOperand *BodyReader::operandOf(Value value) {
   if (!argument || argument.getOwner() != op_.getBody() || int64_t(argument.getArgNumber()) >= op_.getNumDpsInputs())
     return nullptr;
   return op_.getDpsInputOperand(argument.getArgNumber());
+}
+
+/// The value of the body that computes an element, where an operation in front of this one does; that one is read next.
+Value BodyReader::follow(Value value) {
+  while (OpOperand *operand = operandOf(value)) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    if (!isElementwise(producer) || !op_.getMatchingIndexingMap(operand).isIdentity())
+      break;
+    op_ = producer;
+    value = producer.getBody()->getTerminator()->getOperand(0);
+  }
+  return value;
 }
 
 /// An integer that is the same for all elements, and known.
@@ -84,17 +106,40 @@ bool BodyReader::readInteger(Value value) {
          readElement(extension->getOperand(0), isa<arith::ExtUIOp>(extension));
 }
 
+/// A zero point, as a float.
+std::optional<int64_t> BodyReader::zeroOf(Value value) {
+  if (Operation *op = value.getDefiningOp(); isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(op)) {
+    const std::optional<APInt> zero = numberOf(op->getOperand(0));
+    if (!zero || zero->getBitWidth() > 64)
+      return std::nullopt;
+    const int64_t whole = isa<arith::SIToFPOp>(op) ? zero->getSExtValue() : int64_t(zero->getZExtValue());
+    return std::abs(whole) < (1 << 15) ? std::optional(whole) : std::nullopt;
+  }
+  APFloat zero(0.0F);
+  bool isExact = false;
+  APSInt whole(16, /*isUnsigned=*/false);
+  if (!matchPattern(value, m_ConstantFloat(&zero)) ||
+      zero.convertToInteger(whole, APFloat::rmTowardZero, &isExact) != APFloat::opOK || !isExact)
+    return std::nullopt;
+  return whole.getSExtValue();
+}
+
 bool BodyReader::readFloat(Value value) {
+  const linalg::GenericOp here = op_;
+  const bool isRead = readNumber(follow(value));
+  op_ = here;
+  return isRead;
+}
+
+/// Whole numbers, of the operation that is read.
+bool BodyReader::readNumber(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto less = dyn_cast_or_null<arith::SubFOp>(op)) {
     // Exact, as both are whole numbers of few bits.
-    APFloat zero(0.0F);
-    bool isExact = false;
-    APSInt whole(16, /*isUnsigned=*/false);
-    if (!matchPattern(less.getRhs(), m_ConstantFloat(&zero)) ||
-        zero.convertToInteger(whole, APFloat::rmTowardZero, &isExact) != APFloat::opOK || !isExact)
+    const std::optional<int64_t> zero = zeroOf(less.getRhs());
+    if (!zero)
       return false;
-    found_.zero += whole.getSExtValue();
+    found_.zero += *zero;
     return readFloat(less.getLhs());
   }
   if (!isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(op))
@@ -125,10 +170,11 @@ bool BodyReader::readScale(Value value) {
   if (DenseElementsAttr data; matchPattern(found_.scale, m_Constant(&data)) &&
                               !llvm::all_of(data.getValues<APFloat>(), [](const APFloat &x) { return x.isFinite(); }))
     return false;
-  return found_.scaleMap.isProjectedPermutation();
+  return found_.scaleMap.isProjectedPermutation(/*allowZeroInResults=*/true);
 }
 
 bool BodyReader::readScaled(Value value) {
+  value = follow(value);
   auto product = value.getDefiningOp<arith::MulFOp>();
   if (!product) {
     found_.scaleMap = AffineMap::get(op_.getNumLoops(), 0, value.getContext());
@@ -141,9 +187,7 @@ bool BodyReader::readScaled(Value value) {
 }
 
 std::optional<Dequantized> BodyReader::run() {
-  if (!op_.hasPureTensorSemantics() || op_->getNumResults() != 1 || op_.getNumReductionLoops() != 0 ||
-      !getElementTypeOrSelf(op_.getResult(0)).isF32() || !op_.getIndexingMapsArray().back().isIdentity() ||
-      !readScaled(op_.getBody()->getTerminator()->getOperand(0)))
+  if (!isElementwise(op_) || !readScaled(op_.getBody()->getTerminator()->getOperand(0)))
     return std::nullopt;
   // Elements of 8 bits have a zero point among them; others are taken for anything.
   const int64_t least = found_.isUnsigned ? 0 : -128;
@@ -203,6 +247,10 @@ std::optional<AffineMap> reshaped(AffineMap scaleMap, Operation *op, unsigned ra
     return std::nullopt; // places are computed
   SmallVector<AffineExpr> places;
   for (AffineExpr expr : scaleMap.getResults()) {
+    if (isa<AffineConstantExpr>(expr)) {
+      places.push_back(expr);
+      continue;
+    }
     const unsigned from = cast<AffineDimExpr>(expr).getPosition();
     std::optional<unsigned> to;
     for (auto [single, several] :

@@ -20,12 +20,10 @@ struct Dequantized {
   int64_t zero = 0;
   mlir::Value scale;        // f32: a tensor, or a scalar outside of the body; null: `factor`
   mlir::FloatAttr factor;   // null, too: 1
-  mlir::AffineMap scaleMap; // dimensions of the f32 tensor -> those of the scale
+  mlir::AffineMap scaleMap; // dimensions of the f32 tensor -> those of the scale, of which some may be at 0
 
   llvm::SmallVector<mlir::Operation *> moves; // from the f32 tensor back to what computes it from the integers
 
-  /// Whether all elements have one scale.
-  bool isOfTensor() const { return scaleMap.getNumResults() == 0; }
   /// The largest distance of an element from the zero point.
   int64_t largest() const;
   /// Leaves out the moves that are only another order of dimensions, or repeat elements, up to the first other one.

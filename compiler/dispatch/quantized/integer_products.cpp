@@ -64,7 +64,8 @@ std::optional<Side> IntegerProduct::sideOf(Value factor) {
   const AffineMap scaleMap = numbers->scaleMap.compose(map);
   // A scale that differs along a sum stays inside of it.
   for (AffineExpr expr : scaleMap.getResults())
-    if (auto dim = dyn_cast<AffineDimExpr>(expr); !dim || types_[dim.getPosition()] != utils::IteratorType::parallel)
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim ? types_[dim.getPosition()] != utils::IteratorType::parallel : !isa<AffineConstantExpr>(expr))
       return std::nullopt;
   const AffineMap through = numbers->readThrough(map);
   return Side{std::move(*numbers), through, scaleMap};
@@ -135,7 +136,7 @@ void IntegerProduct::buildResult(Value product) {
       continue;
     SmallVector<AffineExpr> places; // by dimensions of the result
     for (AffineExpr expr : side.scaleMap.getResults())
-      places.push_back(b_.getAffineDimExpr(*written_.getResultPosition(expr)));
+      places.push_back(isa<AffineConstantExpr>(expr) ? expr : b_.getAffineDimExpr(*written_.getResultPosition(expr)));
     scales.back() = inputs.size();
     inputs.push_back(side.numbers.scale);
     maps.push_back(AffineMap::get(type.getRank(), 0, places, b_.getContext()));

@@ -53,7 +53,7 @@ TEST_F(DequantizedTest, AZeroPointOfFloatsAndNoScale) {
   EXPECT_EQ(found->zero, -3);
   EXPECT_FALSE(found->scale);
   EXPECT_FALSE(found->factor);
-  EXPECT_TRUE(found->isOfTensor());
+  EXPECT_EQ(found->scaleMap.getNumResults(), 0u);
 }
 
 TEST_F(DequantizedTest, ScalesMoveWithTheElements) {
@@ -126,6 +126,28 @@ TEST_F(DequantizedTest, SignedIntegersAroundAZeroPoint) {
   auto select = *built.getBody()->getOps<mlir::arith::SelectOp>().begin();
   auto outside = select.getFalseValue().getDefiningOp<mlir::arith::ConstantOp>();
   EXPECT_EQ(mlir::cast<mlir::IntegerAttr>(outside.getValue()).getInt(), -121);
+}
+
+TEST_F(DequantizedTest, EachStepMayBeAnOperation) {
+  const std::string step = R"mlir(
+  %one = arith.constant dense<[[0.5], [0.25], [0.5], [0.125]]> : tensor<4x1xf32>
+  %last = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, 0)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%f, %one : tensor<4x6xf32>, tensor<4x1xf32>) outs(%e : tensor<4x6xf32>) {
+    ^bb0(%g: f32, %s: f32, %o: f32):
+      %r = arith.mulf %g, %s : f32
+      linalg.yield %r : f32
+  } -> tensor<4x6xf32>)mlir";
+  const std::string whole =
+      "%g = arith.uitofp %q : i8 to f32\n%k = arith.uitofp %z : i8 to f32\n%r = arith.subf %g, %k : f32";
+  const auto found = read(whole, step);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->isUnsigned);
+  EXPECT_EQ(found->zero, 7);
+  EXPECT_EQ(found->integers, function_.getArgument(0));
+  EXPECT_EQ(found->scaleMap.getNumResults(), 2u);
+  EXPECT_TRUE(found->moves.empty());
+  EXPECT_FALSE(read("%g = arith.uitofp %q : i8 to f32\n%r = arith.mulf %g, %s : f32", step)); // two scales
 }
 
 TEST_F(DequantizedTest, OtherArithmeticIsNone) {
