@@ -142,30 +142,43 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
   Values carried = softmax_.start();
   carried.append(sums(), neutral(k_, output_.product.sum.sum));
   SmallVector<Type> types(carried.size(), f32());
-  const uint32_t ahead = shape_.ahead(reader_->registers(isFast));
+  const uint32_t ahead = isFast ? shape_.ahead(reader_->registers(isFast)) : 0;
   auto read = [&](Value key, Value otherwise) {
     // Behind the last there is nothing to read; what is read again is in a cache.
     return reader_->load(k_.select(k_.less(key, lastWhole), key, otherwise), isFast, /*mayEnd=*/false);
+  };
+  auto later = [&](Value key, uint32_t steps) { return k_.add(key, k_.mul(stride, k_.number(steps))); };
+  auto computed = [&](Value key, ArrayRef<Value> loaded, ValueRange sums) {
+    return block(range, all, key, reader_->blockOf(loaded, key, isFast, /*mayEnd=*/false), sums);
   };
   carried = k_.choose(
       k_.less(begin, lastWhole), types,
       [&] {
         Bodies::Scope here(kernel_.bodies);
         Values inside = carried;
-        for (uint32_t block = 0; block < ahead; ++block)
-          llvm::append_range(inside, read(k_.add(begin, k_.mul(stride, k_.number(block))), begin));
-        const Values after = k_.loop(begin, lastWhole, stride, inside, [&](Value key, ValueRange each) {
-          Bodies::Scope scope(kernel_.bodies);
-          const Values next = read(k_.add(key, k_.mul(stride, k_.number(ahead))), key);
-          Values onTheirWay = llvm::to_vector(each.drop_front(types.size()));
-          llvm::append_range(onTheirWay, next);
-          Values result = block(range, all, key,
-                                reader_->blockOf(ValueRange(onTheirWay).take_front(next.size()), key, isFast,
-                                                 /*mayEnd=*/false),
-                                each.take_front(types.size()));
-          result.append(onTheirWay.begin() + next.size(), onTheirWay.end());
-          return result;
-        });
+        for (uint32_t step = 0; step < ahead; ++step)
+          llvm::append_range(inside, read(later(begin, step), begin));
+        // As many steps as are in registers: each has registers of its own, and nobody moves what is on its way, which
+        // would wait for it.
+        const Values after =
+            k_.loop(begin, lastWhole, later(k_.number(0), ahead + 1), inside, [&](Value first, ValueRange given) {
+              Bodies::Scope scope(kernel_.bodies);
+              Values sums = llvm::to_vector(given.take_front(types.size())),
+                     onTheirWay = llvm::to_vector(given.drop_front(types.size()));
+              for (uint32_t step = 0; step <= ahead; ++step) {
+                Value key = later(first, step);
+                const Values next = read(later(key, ahead), first);
+                llvm::append_range(onTheirWay, next);
+                auto compute = [&] {
+                  Bodies::Scope inside(kernel_.bodies);
+                  return computed(key, ArrayRef<Value>(onTheirWay).take_front(next.size()), sums);
+                };
+                sums = step == 0 ? compute() : k_.choose(k_.less(key, lastWhole), types, compute, [&] { return sums; });
+                onTheirWay.erase(onTheirWay.begin(), onTheirWay.begin() + next.size());
+              }
+              sums.append(onTheirWay);
+              return sums;
+            });
         return Values(after.begin(), after.begin() + types.size());
       },
       [&] { return carried; });
