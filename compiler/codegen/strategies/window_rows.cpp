@@ -98,7 +98,9 @@ std::optional<ImageRows> ImageRows::of(const KernelFunction &kernel, const Group
     auto take = [&](ImageRows rows) {
       if (!slidesAlongLast(rows, shape, generic, rows.image.map))
         return true;
-      if (found || llvm::any_of(rows.image.shape, [](const Extent &extent) { return bool(extent.value); }))
+      // Where a row lies does not depend on how many images there are.
+      if (found ||
+          llvm::any_of(llvm::drop_begin(rows.image.shape), [](const Extent &extent) { return bool(extent.value); }))
         return false;
       rows.op = &op;
       found = std::move(rows);
@@ -110,7 +112,8 @@ std::optional<ImageRows> ImageRows::of(const KernelFunction &kernel, const Group
             !take((rows.image = input.tensor, rows.leaves.assign(input.tensor.shape.size(), false), rows)))
           return std::nullopt;
     for (auto select : generic.getBody()->getOps<arith::SelectOp>()) {
-      std::optional<dispatch::Border> border = dispatch::borderOf(select.getResult(), generic);
+      std::optional<dispatch::Border> border = dispatch::borderOfUnknown(
+          select.getResult(), generic, Builder(generic.getContext()).getZeroAttr(select.getType()));
       const auto *image = border ? kernel.gathered.find(border->image) : kernel.gathered.end();
       if (image == kernel.gathered.end())
         continue;

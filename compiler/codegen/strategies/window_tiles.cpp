@@ -48,22 +48,42 @@ constexpr int64_t kEnoughForColumns = 64'000;
 
 } // namespace
 
+int64_t sideAlong(const GroupShape &shape, unsigned axis, WindowTile tile) {
+  return axis + 2 == shape.parallel ? tile.run : axis + 3 == shape.parallel ? tile.lines : 1;
+}
+
 int64_t tilesOf(const GroupShape &shape, WindowTile tile) {
   int64_t tiles = 1;
-  for (auto [number, axis] : llvm::enumerate(shape.parallelAxes())) {
-    const int64_t side = number + 2 == shape.parallel ? tile.run : number + 3 == shape.parallel ? tile.lines : 1;
-    tiles *= int64_t(llvm::divideCeil(*axis.size, side));
-  }
+  for (auto [number, axis] : llvm::enumerate(shape.parallelAxes()))
+    tiles *= int64_t(llvm::divideCeil(*axis.size, sideAlong(shape, unsigned(number), tile)));
   return tiles;
 }
 
+SmallVector<Extent> tileExtents(const GroupShape &shape, WindowTile tile) {
+  SmallVector<Extent> extents{Extent{1, Value()}}; // all that are known, then the others
+  for (auto [number, axis] : llvm::enumerate(shape.parallelAxes()))
+    if (axis.size)
+      extents.front().size *= int64_t(llvm::divideCeil(*axis.size, sideAlong(shape, unsigned(number), tile)));
+    else
+      llvm::append_range(extents, axis.extents);
+  return extents;
+}
+
+GroupShape withImages(const GroupShape &shape, int64_t images) {
+  GroupShape assumed = shape;
+  for (unsigned axis = 0; axis < shape.parallel; ++axis)
+    assumed.axes[axis].size = shape.axes[axis].size.value_or(images);
+  return assumed;
+}
+
 bool canRun(const GroupShape &shape) {
-  return shape.parallel >= 2 && GroupShape::sizeOf(shape.parallelAxes()) &&
+  return shape.parallel >= 2 && shape.axes[shape.parallel - 1].size && shape.axes[shape.parallel - 2].size &&
          shape.axes[shape.parallel - 2].axes.size() == 1;
 }
 
 bool canHaveLines(const GroupShape &shape) {
-  return canRun(shape) && shape.parallel >= 3 && shape.axes[shape.parallel - 3].axes.size() == 1;
+  return canRun(shape) && shape.parallel >= 3 && shape.axes[shape.parallel - 3].size &&
+         shape.axes[shape.parallel - 3].axes.size() == 1;
 }
 
 std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
@@ -114,7 +134,7 @@ std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const Group
       Attribute outside;
       if (!matchPattern(select.getFalseValue(), m_Constant(&outside)))
         continue;
-      if (const std::optional<dispatch::Border> border = dispatch::borderOf(select, generic, outside))
+      if (const std::optional<dispatch::Border> border = dispatch::borderOfUnknown(select, generic, outside))
         look(op, border->map);
       else if (const std::optional<dispatch::DilatedImage> dilated = dispatch::dilatedImageOf(select, generic))
         look(op, dilated->map, dilated->steps);

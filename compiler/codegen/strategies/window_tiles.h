@@ -48,9 +48,16 @@ struct WindowAlong {
 };
 std::optional<WindowAlong> windowAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
 
-/// Tiles of results along the axes before the last.
+/// Results of a tile along an axis.
+int64_t sideAlong(const GroupShape &shape, unsigned axis, WindowTile tile);
+/// Tiles of results along the axes before the last, whose sizes are known.
 int64_t tilesOf(const GroupShape &shape, WindowTile tile);
-/// Whether a thread may compute several results along the axis before the last: there is one, and sizes are known.
+/// The same along each axis; a size that is not known stays what it is computed from.
+llvm::SmallVector<Extent> tileExtents(const GroupShape &shape, WindowTile tile);
+/// The shape with so many places on each parallel axis of unknown size.
+GroupShape withImages(const GroupShape &shape, int64_t images);
+/// Whether a thread may compute several results along the axis before the last: there is one of known size, and so is
+/// the last's.
 bool canRun(const GroupShape &shape);
 /// The same of the axis before that: a line of results.
 bool canHaveLines(const GroupShape &shape);

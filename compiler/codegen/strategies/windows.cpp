@@ -11,6 +11,8 @@ namespace {
 constexpr uint32_t kThreads = 256;
 // Long windows, such as all places of an image, are walked row by row: rows of so many elements, and so many of them.
 constexpr int64_t kLeastOfRow = 7, kLeastRows = 4;
+// Of an unknown number of images, what tiles are chosen for, and up to how many images are few.
+constexpr int64_t kFewImages = 1, kManyImages = 16, kMostFewImages = 4;
 // Places of them that a tile's results take at once.
 constexpr int64_t kInFlightOfTile = 4;
 
@@ -68,7 +70,13 @@ private:
 Value WindowsWriter::numbers() {
   if (isOne())
     return w_.space.size(0, parallel_);
-  return k_.number(tilesOf(w_.shape, tile_));
+  Value all = k_.number(1);
+  for (unsigned axis = 0; axis < parallel_; ++axis) {
+    const int64_t side = sideAlong(w_.shape, axis, tile_);
+    all = k_.mul(all, side == 1 ? w_.space.size(axis)
+                                : k_.number(int64_t(llvm::divideCeil(*w_.shape.axes[axis].size, side))));
+  }
+  return all;
 }
 
 void WindowsWriter::placeResults(Value number) {
@@ -351,7 +359,9 @@ void WindowsWriter::store(MutableArrayRef<Value> totals, size_t first, size_t co
 
 } // namespace
 
-std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+/// @param images where it is not known how many there are, a plan for so many
+static std::optional<Plan> planFor(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                                   int64_t images) {
   const bool combines = shape.group.hasReduction() && llvm::all_of(kernel.ops, [](const KernelOp &op) {
                           linalg::GenericOp generic = op.op;
                           return generic.getNumReductionLoops() == 0 || dispatch::reductionBodyOf(generic).has_value();
@@ -371,15 +381,37 @@ std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape
       width = read;
   while (width > 1 && width * sums > kMostAccumulators)
     width /= 2;
-  const std::optional<WindowTile> ofRows = isAcross ? tileOfRows(kernel, shape, sums) : std::nullopt;
-  const WindowTile tile = ofRows ? *ofRows : tileFor(kernel, shape, width, sums);
+  const GroupShape assumed = withImages(shape, images);
+  const std::optional<WindowTile> ofRows = isAcross ? tileOfRows(kernel, assumed, sums) : std::nullopt;
+  const WindowTile tile =
+      canRun(shape) ? ofRows ? *ofRows : tileFor(kernel, assumed, width, sums) : tileFor(kernel, shape, width, sums);
   SmallVector<Extent> extents = extentsOf(shape.parallelAxes());
   if (tile.size() > 1)
-    extents = {Extent{tilesOf(shape, tile), Value()}};
-  return Plan{name(),
+    extents = tileExtents(shape, tile);
+  return Plan{name,
               kThreads,
               {{"width", tile.width}, {"run", tile.run}, {"lines", tile.lines}},
               {{extents, int64_t(kThreads) * tile.width}}};
+}
+
+std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape &shape) const {
+  return planFor(name(), kernel, shape, kManyImages);
+}
+
+std::vector<Plan> Windows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
+  std::optional<Plan> few = planFor(name(), kernel, shape, kFewImages),
+                      many = planFor(name(), kernel, shape, kManyImages);
+  if (!few)
+    return {};
+  if (few->choices == many->choices)
+    return {*many};
+  SmallVector<Extent> images;
+  for (const SpaceAxis &axis : shape.parallelAxes())
+    if (!axis.size)
+      llvm::append_range(images, axis.extents);
+  few->guards = {Guard{images, 0, kMostFewImages, /*orEmpty=*/true}};
+  many->guards = {Guard{images, kMostFewImages}};
+  return {*few, *many};
 }
 
 bool Windows::takes(StringRef choice, int64_t value) const {

@@ -15,6 +15,8 @@ class Windows : public Strategy {
 public:
   llvm::StringRef name() const override { return "windows"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
+  /// Of an unknown number of images, a kernel for few and one for more.
+  std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   bool takes(llvm::StringRef choice, int64_t value) const override;
   void write(Writer &writer) const override;
 };

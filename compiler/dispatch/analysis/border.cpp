@@ -100,7 +100,8 @@ bool collectBounds(Value condition, SmallVectorImpl<Bound> &bounds) {
 bool staysInside(const LinearExpr &expr, ArrayRef<int64_t> loops, int64_t size) {
   int64_t least = expr.offset, most = expr.offset;
   for (auto [factor, length] : llvm::zip_equal(expr.factors, loops))
-    (factor < 0 ? least : most) += factor * (length - 1);
+    if (factor != 0)
+      (factor < 0 ? least : most) += factor * (length - 1);
   return least >= 0 && most < size;
 }
 
@@ -143,7 +144,15 @@ struct Found {
   SmallVector<int64_t> steps;
 };
 
-std::optional<Found> find(Value value, linalg::GenericOp op, Attribute outside) {
+/// The parallel loop that an index of a dimension of unknown size is; null where it is anything else.
+AffineExpr loopOfUnknown(Value index, linalg::GenericOp op) {
+  auto loop = dyn_cast_or_null<AffineDimExpr>(exprOf(index));
+  const bool isOfImages = loop && ShapedType::isDynamic(op.getStaticLoopRanges()[loop.getPosition()]) &&
+                          op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel;
+  return isOfImages ? loop : AffineExpr();
+}
+
+std::optional<Found> find(Value value, linalg::GenericOp op, Attribute outside, bool mayBeUnknown = false) {
   auto select = value.getDefiningOp<arith::SelectOp>();
   auto read = select ? select.getTrueValue().getDefiningOp<tensor::ExtractOp>() : tensor::ExtractOp();
   if (!read || select->getBlock() != op.getBody() || read->getBlock() != op.getBody())
@@ -154,17 +163,27 @@ std::optional<Found> find(Value value, linalg::GenericOp op, Attribute outside) 
   auto image = cast<RankedTensorType>(read.getTensor().getType());
   const SmallVector<int64_t> loops = op.getStaticLoopRanges();
   SmallVector<Bound> bounds;
-  if (!image.hasStaticShape() || image.getRank() == 0 || llvm::is_contained(image.getShape(), 0) ||
-      llvm::is_contained(loops, ShapedType::kDynamic) || llvm::is_contained(loops, 0) ||
-      !collectBounds(select.getCondition(), bounds))
+  const bool isKnown = image.hasStaticShape() && !llvm::is_contained(loops, ShapedType::kDynamic);
+  if ((!isKnown && !mayBeUnknown) || image.getRank() == 0 || llvm::is_contained(image.getShape(), 0) ||
+      llvm::is_contained(loops, 0) || !collectBounds(select.getCondition(), bounds))
     return std::nullopt;
 
   Found found{{read.getTensor(), {}, {}}, {}};
   SmallVector<AffineExpr> places;
   for (auto [index, size] : llvm::zip_equal(read.getIndices(), image.getShape())) {
+    if (ShapedType::isDynamic(size)) {
+      places.push_back(loopOfUnknown(index, op));
+      if (!places.back())
+        return std::nullopt;
+      found.border.mayLeave.push_back(false);
+      found.steps.push_back(1);
+      continue;
+    }
     const Place place = placeOf(withoutClamps(index, size));
     const std::optional<LinearExpr> linear = place.expr ? LinearExpr::of(place.expr, loops.size()) : std::nullopt;
-    if (!linear)
+    if (!linear || llvm::any_of(llvm::zip_equal(linear->factors, loops), [](auto each) {
+          return std::get<0>(each) != 0 && ShapedType::isDynamic(std::get<1>(each));
+        }))
       return std::nullopt;
     auto boundOf = [&](std::optional<int64_t> length) {
       return llvm::find_if(bounds, [&](const Bound &each) {
@@ -208,6 +227,16 @@ std::optional<Border> borderOf(Value value, linalg::GenericOp op, Attribute outs
 
 std::optional<Border> borderOf(Value value, linalg::GenericOp op) {
   return borderOf(value, op, zeroOf(value));
+}
+
+std::optional<Border> borderOfUnknown(Value value, linalg::GenericOp op) {
+  return borderOfUnknown(value, op, zeroOf(value));
+}
+
+std::optional<Border> borderOfUnknown(Value value, linalg::GenericOp op, Attribute outside) {
+  const std::optional<Found> found = find(value, op, outside, /*mayBeUnknown=*/true);
+  const bool isDense = found && llvm::all_of(found->steps, [](int64_t step) { return step == 1; });
+  return isDense ? std::optional(found->border) : std::nullopt;
 }
 
 std::optional<DilatedImage> dilatedImageOf(Value value, linalg::GenericOp op) {

@@ -13,7 +13,7 @@
 namespace tenon::compiler::dispatch {
 
 struct Border {
-  mlir::Value image;   // a tensor of sizes that are known, from outside of the body
+  mlir::Value image;   // a tensor from outside of the body, of known sizes, perhaps but for how many images it holds
   mlir::AffineMap map; // loops of the operation -> place; it may lie outside of the image, where the value is 0
 
   /// Whether a dimension has places outside.
@@ -24,6 +24,11 @@ struct Border {
 std::optional<Border> borderOf(mlir::Value value, mlir::linalg::GenericOp op);
 /// The same with a number of the image's type around it, such as a zero point.
 std::optional<Border> borderOf(mlir::Value value, mlir::linalg::GenericOp op, mlir::Attribute outside);
+
+/// The same of images of which it may be unknown how many there are: places along dimensions of unknown size are
+/// parallel loops'.
+std::optional<Border> borderOfUnknown(mlir::Value value, mlir::linalg::GenericOp op);
+std::optional<Border> borderOfUnknown(mlir::Value value, mlir::linalg::GenericOp op, mlir::Attribute outside);
 
 /// An image with zeros also between its elements:
 ///

@@ -151,7 +151,18 @@ Lanes BodyValues::read(tensor::ExtractOp extract) {
     indices.push_back(std::move(index));
   }
   const bool isAligned = isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_);
-  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned, doubts_);
+  return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned, doubts_,
+                      hasElements(extract));
+}
+
+/// Whether the tensor is known to have elements: a dimension whose size is unknown is indexed by a loop as it stands,
+/// so that whoever is in the loop is in the tensor.
+bool BodyValues::hasElements(tensor::ExtractOp extract) const {
+  const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
+  return llvm::all_of(llvm::zip_equal(extract.getIndices(), tensor.shape), [](auto each) {
+    const Extent &extent = std::get<1>(each);
+    return extent.value ? bool(std::get<0>(each).template getDefiningOp<linalg::IndexOp>()) : extent.size != 0;
+  });
 }
 
 /// Whether memory would be read to compute it that has not been read yet.
@@ -172,10 +183,8 @@ bool BodyValues::readsMemory(Value value) {
 
 /// Whether there is an element at every place that the body names: places are clamped, and no tensor is empty.
 bool BodyValues::readsElementsOnly() {
-  return llvm::all_of(op_.getBody()->getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp extract) {
-    return llvm::all_of(kernel_.gathered.find(extract.getTensor())->second.shape,
-                        [](const Extent &extent) { return !extent.value && extent.size != 0; });
-  });
+  return llvm::all_of(op_.getBody()->getOps<tensor::ExtractOp>(),
+                      [&](tensor::ExtractOp extract) { return hasElements(extract); });
 }
 
 bool BodyValues::isBranch(Operation *inner) {

@@ -49,6 +49,7 @@ private:
   std::optional<mlir::Value> doubtOf(mlir::Value condition);
   bool readsMemory(mlir::Value value);
   bool isBranch(mlir::Operation *inner);
+  bool hasElements(mlir::tensor::ExtractOp extract) const;
   bool readsElementsOnly();
 
   KernelBuilder &k_;

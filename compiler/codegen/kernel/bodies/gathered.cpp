@@ -46,11 +46,11 @@ void storeVector(KernelBuilder &k, const KernelTensor &tensor, Value address, Va
 /// Where the elements of a tensor lie, and whether it has any.
 class Places {
 public:
-  Places(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor)
-      : k_(k), arguments_(arguments), tensor_(tensor) {
+  Places(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, bool isThere)
+      : k_(k), arguments_(arguments), tensor_(tensor),
+        isThere_(isThere || llvm::none_of(tensor.shape, [](const Extent &extent) { return bool(extent.value); })) {
     for (const Extent &extent : tensor.shape) {
       lengths_.push_back(arguments.sizeOf(k.b, k.loc, extent));
-      isKnown_ &= !extent.value;
       isEmpty_ |= !extent.value && extent.size == 0;
     }
   }
@@ -58,7 +58,7 @@ public:
   bool isEmpty() const { return isEmpty_; }
   /// i1; null where it has for certain.
   Value hasElements() {
-    if (isKnown_)
+    if (isThere_)
       return {};
     Value size = k_.number(1);
     for (Value length : lengths_)
@@ -86,7 +86,7 @@ private:
   const KernelArguments &arguments_;
   const KernelTensor &tensor_;
   SmallVector<Value> lengths_; // [rank]
-  bool isKnown_ = true, isEmpty_ = false;
+  bool isThere_, isEmpty_ = false;
 };
 
 } // namespace
@@ -200,9 +200,9 @@ void storeRun(KernelBuilder &k, const KernelArguments &arguments, const KernelTe
 }
 
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
-                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned,
-                   SmallVector<Value> *doubts) {
-  Places places(k, arguments, tensor);
+                   ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned, SmallVector<Value> *doubts,
+                   bool isThere) {
+  Places places(k, arguments, tensor, isThere);
   if (places.isEmpty())
     return Lanes::same(places.zero());
   if (llvm::all_of(indices, [](const Lanes &index) { return index.isSame(); }))

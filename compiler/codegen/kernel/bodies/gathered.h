@@ -37,10 +37,11 @@ void storeAligned(KernelBuilder &k, const KernelArguments &arguments, const Kern
 /// A tensor whose sizes are not known may be empty: then there is nothing to read, and what is read instead is 0. Who
 /// reads it has said that it does not look at it (a pad of nothing).
 /// @param isAligned runs are known to be
+/// @param isThere whoever reads it knows that there is something to read
 /// @param doubts a clamped run that is none is not read, and one of them (i1) is true
 Lanes loadGathered(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
                    llvm::ArrayRef<Lanes> indices, unsigned width, bool isStreamed, bool isAligned = false,
-                   llvm::SmallVector<mlir::Value> *doubts = nullptr);
+                   llvm::SmallVector<mlir::Value> *doubts = nullptr, bool isThere = false);
 
 /// What a loop of a body reads by itself, in a copy of it that is in the kernel: each tensor.extract becomes a load.
 void loadInLoop(KernelBuilder &k, const KernelFunction &kernel, const KernelArguments &arguments,

@@ -73,6 +73,48 @@ TEST_F(WindowsPlan, OfManyResultsAThreadComputesATile) {
   EXPECT_EQ(plan_->grid[0].perBlock, 256 * 2);
 }
 
+/// The same for a number of images that is not known.
+std::string ofUnknownImages(std::string text, int batch) {
+  auto replaceAll = [&](const std::string &what, const std::string &by) {
+    for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+      text.replace(at, what.size(), by);
+  };
+  const std::string dims = " {tenon.dims = array<i64: 0>}";
+  replaceAll("tensor<" + std::to_string(batch) + "x", "tensor<?x");
+  text.replace(text.find("(%i: "), 5, "(%n: i64, %i: ");
+  text.insert(text.find(", %w: "), dims);
+  const size_t end = text.find(") -> "), body = text.find(" {\n");
+  text.replace(body, 1, dims + ") ");
+  text.insert(end + 5, "(");
+  text.insert(end, dims);
+  return text;
+}
+
+std::vector<int64_t> numbersOf(const Plan &plan) {
+  std::vector<int64_t> numbers;
+  for (const auto &[name, value] : plan.choices)
+    numbers.push_back(value);
+  return numbers;
+}
+
+// Of an unknown number of images there is a tile for few and one for more, each as if there were some.
+TEST_F(WindowsPlan, TilesAreThereForAnUnknownNumberOfImages) {
+  kernel_ = KernelFunction::read(parseFunction(ofUnknownImages(windows("f32", "32", sums("f32"), 37, 113), 37)));
+  ASSERT_TRUE(mlir::succeeded(kernel_)) << messages_;
+  const std::vector<Plan> plans = Windows().plans(*kernel_, GroupShape::of(*kernel_));
+  ASSERT_EQ(plans.size(), 2u);
+  EXPECT_EQ(numbersOf(plans[0]), (std::vector<int64_t>{4, 2, 1}));
+  EXPECT_EQ(numbersOf(plans[1]), (std::vector<int64_t>{2, 4, 4}));
+  for (int64_t images : {0, 1, 4, 5, 6, 1000})
+    EXPECT_EQ(plans[0].guards.front().holdsFor(images), images <= 4) << images;
+  for (int64_t images : {0, 1, 4, 5, 6, 1000})
+    EXPECT_EQ(plans[1].guards.front().holdsFor(images), images > 4) << images;
+  const auto &extents = plans[1].grid[0].extents;
+  ASSERT_EQ(extents.size(), 2u);
+  EXPECT_EQ(extents[0].size, 29 * 29 * 32) << "those of one image";
+  EXPECT_TRUE(extents[1].value);
+}
+
 // A row of the image is read once for all windows that it lies in.
 TEST_F(WindowsPlan, LargeWindowsSlideDownATile) {
   auto tile = [&](const std::string &element, const std::string &channels, int size, int window) {

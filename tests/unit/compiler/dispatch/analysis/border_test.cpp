@@ -47,6 +47,40 @@ TEST_F(BorderOf, AnImageWithZerosAroundIsReadByAMap) {
   EXPECT_EQ(found->mayLeave, (llvm::SmallVector<bool>{true, false}));
 }
 
+// Images of which it is unknown how many there are: each loop over them is one of a place, as it stands.
+TEST_F(BorderOf, HowManyImagesThereAreMayBeUnknown) {
+  auto border = [&](const std::string &image, const std::string &kind = "parallel") {
+    const std::string result = kind == "parallel" ? "(n, y)" : "(y)", type = kind == "parallel" ? "?x16xf32" : "16xf32";
+    op_ = firstGeneric(
+        "func.func @f(%image: tensor<?x14xf32>, %all: tensor<?xf32>, %o: tensor<" + type + ">) -> tensor<" + type +
+        "> {\n%n0 = arith.constant 0 : index\n%n1 = arith.constant 1 : index\n"
+        "%n13 = arith.constant 13 : index\n%n14 = arith.constant 14 : index\n"
+        "%zero = arith.constant 0.0 : f32\n%r = linalg.generic {indexing_maps = [affine_map<(n, y) -> (n)>, "
+        "affine_map<(n, y) -> " +
+        result + ">], iterator_types = [\"" + kind + "\", \"parallel\"]} ins(%all : tensor<?xf32>) outs(%o : tensor<" +
+        type +
+        ">) {\n^bb0(%a: f32, %s: f32):\n%n = linalg.index 0 : index\n%y = linalg.index 1 : index\n"
+        "%p = arith.subi %y, %n1 : index\n%c = arith.cmpi ult, %p, %n14 : index\n"
+        "%l = arith.minsi %p, %n13 : index\n%q = arith.maxsi %l, %n0 : index\n%m = arith.addi %n, %n1 : index\n"
+        "%e = tensor.extract %image[" +
+        image +
+        ", %q] : tensor<?x14xf32>\n"
+        "%v = arith.select %c, %e, %zero : f32\nlinalg.yield %v : f32\n} -> tensor<" +
+        type + ">\nreturn %r : tensor<" + type + ">\n}");
+    return borderOfUnknown(op_.getBody()->getTerminator()->getOperand(0), op_);
+  };
+  const auto found = border("%n");
+  ASSERT_TRUE(found);
+  mlir::AffineExpr n, y;
+  mlir::bindDims(op_.getContext(), n, y);
+  EXPECT_EQ(found->map, mlir::AffineMap::get(2, 0, {n, y - 1}, op_.getContext()));
+  EXPECT_EQ(found->mayLeave, (llvm::SmallVector<bool>{false, true}));
+  EXPECT_FALSE(borderOf(op_.getBody()->getTerminator()->getOperand(0), op_)) << "who asks for known sizes has none";
+  EXPECT_FALSE(border("%m")) << "it may be behind the last image";
+  EXPECT_FALSE(border("%n0"));
+  EXPECT_FALSE(border("%n", "reduction"));
+}
+
 TEST_F(BorderOf, OtherNumbersThanZeroAreNone) {
   EXPECT_FALSE(border(kPadded, "1.0"));
   EXPECT_FALSE(border(kPadded, "-0.0"));
