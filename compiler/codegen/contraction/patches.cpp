@@ -8,13 +8,19 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-/// Sizes of the axes; none where one is unknown.
-SmallVector<int64_t> sizesOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
+// Images that a patch is chosen for where it is not known how many there are.
+constexpr int64_t kAssumedImages = 8;
+
+/// Sizes of the axes; none where one is unknown, but for the outermost one, where so many are assumed.
+SmallVector<int64_t> sizesOf(const GroupShape &shape, ArrayRef<unsigned> axes, std::optional<int64_t> outermost = {}) {
   SmallVector<int64_t> sizes;
   for (unsigned axis : axes) {
-    if (!shape.axes[axis].size)
+    const std::optional<int64_t> size = shape.axes[axis].size ? shape.axes[axis].size
+                                        : sizes.empty()       ? outermost
+                                                              : std::nullopt;
+    if (!size)
       return {};
-    sizes.push_back(*shape.axes[axis].size);
+    sizes.push_back(*size);
   }
   return sizes;
 }
@@ -103,7 +109,7 @@ int64_t Patches::count(ArrayRef<int64_t> sizes) const {
 }
 
 Patches patchesOfRows(const GroupShape &shape, const Product &product, int64_t rows) {
-  const SmallVector<int64_t> sizes = sizesOf(shape, product.rows);
+  const SmallVector<int64_t> sizes = sizesOf(shape, product.rows, kAssumedImages);
   Patches best;
   int64_t least = 0;
   SmallVector<int64_t> sides;

@@ -23,7 +23,7 @@ struct Patches {
 };
 
 /// Patches of `rows` positions that cover the rows of the product with the fewest numbers; none where its rows are one
-/// axis, or a size is unknown.
+/// axis, or a size is unknown but for the outermost: of any number of images some patches cover all.
 Patches patchesOfRows(const GroupShape &shape, const Product &product, int64_t rows);
 /// Whether neighbours in memory are positions across of both sides, whose reduced elements are several axes: the
 /// gradient of a convolution by its filters.

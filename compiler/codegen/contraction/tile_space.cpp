@@ -180,10 +180,17 @@ Value TileSpace::sizeOf(ArrayRef<unsigned> axes) {
 Value TileSpace::numbersOf(ArrayRef<unsigned> axes, const Patches &patches) {
   if (!patches)
     return sizeOf(axes);
+  Value outermost = k_.number(1);
   SmallVector<int64_t> sizes;
-  for (unsigned axis : axes)
-    sizes.push_back(*kernel_.shape.axes[axis].size);
-  return k_.number(patches.count(sizes));
+  for (auto [number, axis] : llvm::enumerate(axes)) {
+    const std::optional<int64_t> size = kernel_.shape.axes[axis].size;
+    sizes.push_back(size.value_or(patches.sides[number]));
+    if (!size) { // the outermost: images of which it is not known how many there are
+      Value side = k_.number(patches.sides[number]);
+      outermost = k_.div(k_.add(kernel_.space.size(axis), k_.number(patches.sides[number] - 1)), side);
+    }
+  }
+  return k_.mul(outermost, k_.number(patches.count(sizes)));
 }
 
 void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const Patches &patches) {
@@ -212,11 +219,14 @@ void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const
       number = quotient;
       continue;
     }
-    const auto along = int64_t(llvm::divideCeil(uint64_t(*kernel_.shape.axes[axes[i]].size), uint64_t(side)));
-    Value patch = i == 0 ? number : k_.rem(number, k_.number(along));
-    Value inside = i == 0 ? inPatch : k_.rem(inPatch, k_.number(side));
+    Value patch = number, inside = inPatch;
+    if (i != 0) {
+      Value along = k_.number(int64_t(llvm::divideCeil(uint64_t(*kernel_.shape.axes[axes[i]].size), uint64_t(side))));
+      patch = k_.rem(number, along);
+      inside = k_.rem(inPatch, k_.number(side));
+      number = k_.div(number, along);
+    }
     point.index[axes[i]] = k_.add(k_.mul(patch, k_.number(side)), inside);
-    number = k_.div(number, k_.number(along));
     inPatch = k_.div(inPatch, k_.number(side));
   }
 }

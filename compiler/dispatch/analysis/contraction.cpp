@@ -36,7 +36,7 @@ bool collectInputs(Value value, linalg::GenericOp op, llvm::SmallSetVector<unsig
 }
 
 std::optional<ContractionSide> sideOf(Value value, linalg::GenericOp op) {
-  if (std::optional<Border> border = borderOf(beforeExtension(value), op))
+  if (std::optional<Border> border = borderOfUnknown(beforeExtension(value), op))
     return ContractionSide{value, {}, border, {}};
   if (op->hasAttr(kRoutedAttr))
     if (std::optional<RoutedWeights> weights = routedWeightsOf(beforeExtension(value), op))

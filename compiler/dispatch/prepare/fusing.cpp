@@ -67,15 +67,18 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
     return false;
   const AffineMap map = consumer.getMatchingIndexingMap(operand);
   auto channel = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
-  const std::optional<Border> border = borderOf(producer.getBody()->getTerminator()->getOperand(0), producer);
+  const std::optional<Border> border = borderOfUnknown(producer.getBody()->getTerminator()->getOperand(0), producer);
   if (!border || map.isProjectedPermutation())
     return false;
+  auto image = cast<RankedTensorType>(border->image.getType());
+  const bool isKnown = image.hasStaticShape();
   // Many groups at once: patches of the image are brought to shared memory, whatever they lie like.
   if (GroupedWindows::of(*product) || GroupedFilters::of(*product))
-    return true;
-  auto image = cast<RankedTensorType>(border->image.getType());
+    return isKnown;
   const bool isOnCores = mayRoundForTensorCores(*product), isOfFilters = sumsOverPlaces(consumer, map);
-  const bool isLarge = image.getNumElements() * elementBytes(image.getElementType()) >= kLeastOfExact;
+  if (!isKnown && (!isOnCores || isOfFilters))
+    return false;
+  const bool isLarge = isKnown && image.getNumElements() * elementBytes(image.getElementType()) >= kLeastOfExact;
   const bool isExact = !isOnCores && image.getElementType().isF32() && (isLarge || isOfFilters);
   if (!channel || (!isOnCores && !isExact))
     return false;
@@ -175,6 +178,32 @@ bool isFactorOfManyRows(linalg::GenericOp consumer, OpOperand *operand) {
          knownSizeOf(consumer, product->columns) && knownSizeOf(consumer, product->reduced) && !fewRowsOf(*product);
 }
 
+/// Whether `operand` was turned so that the reduced elements of a product on tensor cores are adjacent, and has many
+/// rows: of images whose number is unknown, each has many. Tiles would read the other one element by element.
+bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  if (consumer.isDpsInit(operand) || isOfAttention(consumer) || producer.getNumDpsInputs() != 1 ||
+      producer->getNumResults() != 1 || !llvm::hasSingleElement(*producer.getBody()))
+    return false;
+  const AffineMap read = consumer.getMatchingIndexingMap(operand), source = producer.getIndexingMapsArray().front(),
+                  written = producer.getIndexingMapsArray().back();
+  if (!source.isPermutation() || !written.isPermutation() || source.getResults().back() == written.getResults().back())
+    return false;
+  const std::optional<Contraction> product = contractionOf(consumer);
+  auto last = dyn_cast<AffineDimExpr>(read.getResults().back());
+  if (!product || !mayRoundForTensorCores(*product) || !last ||
+      !llvm::is_contained(product->reduced, last.getPosition()))
+    return false;
+  const SmallVector<int64_t> sizes = consumer.getStaticLoopRanges();
+  auto areMany = [&](ArrayRef<unsigned> loops) {
+    int64_t known = 1;
+    for (unsigned loop : loops)
+      known *= ShapedType::isDynamic(sizes[loop]) ? 1 : sizes[loop];
+    return known > kMostFewRead;
+  };
+  return areMany(product->rows) && areMany(product->columns);
+}
+
 } // namespace
 
 bool isView(linalg::GenericOp producer) {
@@ -216,7 +245,7 @@ bool shouldFuse(OpOperand *operand) {
     return true;
   if (isWindow(consumer) && !consumer.isDpsInit(operand))
     return isCheap(producer) || isBorder(producer);
-  if (isFactorOfManyRows(consumer, operand))
+  if (isFactorOfManyRows(consumer, operand) || isTurnedForManyRows(producer, operand))
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer) ||
          readsOnceButUnrolled(consumer, operand);

@@ -119,11 +119,12 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
                       shared->parts);
 }
 
-/// A kernel for each range of rows: up to so many of each but the last, which has the rest.
-std::vector<Plan> byRows(std::vector<Plan> plans, ArrayRef<int64_t> most, const GroupShape &shape,
-                         const Product &product) {
+/// A kernel for each range of the size of a side, rows or columns: up to so many of each but the last, which has the
+/// rest.
+std::vector<Plan> bySize(std::vector<Plan> plans, ArrayRef<int64_t> most, const GroupShape &shape,
+                         ArrayRef<unsigned> side) {
   SmallVector<SpaceAxis> axes;
-  for (unsigned axis : product.rows)
+  for (unsigned axis : side)
     axes.push_back(shape.axes[axis]);
   for (auto [number, plan] : llvm::enumerate(plans)) {
     Guard guard{extentsOf(axes)};
@@ -167,7 +168,7 @@ std::vector<Plan> routedPlans(StringRef name, const KernelFunction &kernel, cons
   std::vector<Plan> plans;
   for (int64_t height : heights)
     plans.push_back(planWith(height));
-  return byRows(std::move(plans), most, shape, product);
+  return bySize(std::move(plans), most, shape, product.rows);
 }
 
 /// Of an unknown number of rows, where tiles compute the other side from weights of few bits: kernels for few rows and
@@ -178,7 +179,56 @@ std::vector<Plan> plansOfComputedTiles(StringRef name, const KernelFunction &ker
     const GivenWarpgroups given{WarpgroupTile{rows, kLargeTile, 0}};
     return planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given);
   };
-  return byRows({planWith(kSmallTile), planWith(kTallTile)}, {kSmallTile}, shape, product);
+  return bySize({planWith(kSmallTile), planWith(kTallTile)}, {kSmallTile}, shape, product.rows);
+}
+
+// Where it is not known how many rows there are (or columns, of a product that is turned around), what kernels are
+// chosen for, and up to how many each is taken; the last has all others.
+constexpr int64_t kAssumed[] = {512, 2048, 8192, 32768}, kMostOfAssumed[] = {512, 2048, 8192};
+
+/// The axes of the side that has the only axis of unknown size; none: there is none, or another one.
+ArrayRef<unsigned> unknownSideOf(const GroupShape &shape, const Product &product) {
+  const bool areRows = !shape.sizeOf(product.rows);
+  const ArrayRef<unsigned> side = areRows ? product.rows : product.columns,
+                           other = areRows ? product.columns : product.rows;
+  const auto unknown = llvm::count_if(side, [&](unsigned axis) { return !shape.axes[axis].size; });
+  const bool isKnown = shape.sizeOf(product.batch) && shape.sizeOf(other) && shape.sizeOf(product.reduced);
+  return unknown == 1 && isKnown ? side : ArrayRef<unsigned>();
+}
+
+/// The shape with as many places on the axis of unknown size as make `size` of its side.
+GroupShape withSize(GroupShape shape, ArrayRef<unsigned> side, int64_t size) {
+  std::optional<int64_t> *unknown = nullptr;
+  for (unsigned axis : side)
+    if (std::optional<int64_t> &known = shape.axes[axis].size)
+      size = int64_t(llvm::divideCeil(uint64_t(size), uint64_t(std::max<int64_t>(1, *known))));
+    else
+      unknown = &known;
+  *unknown = size;
+  return shape;
+}
+
+/// Of such sizes, kernels for ranges of them, with the tiles that would be chosen if they were known. Hopper's blocks
+/// take tile after tile, however many of them are launched: enough for each of its multiprocessors.
+std::vector<Plan> plansOfUnknown(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                                 const Product &product, ArrayRef<unsigned> side) {
+  std::vector<Plan> plans;
+  SmallVector<int64_t> most;
+  for (auto [number, size] : llvm::enumerate(kAssumed)) {
+    const GroupShape assumed = withSize(shape, side, size);
+    GivenWarpgroups given;
+    if (const WarpgroupTile *tile = bestWarpgroupTile(assumed, product, INT64_MAX))
+      given.tile = *tile;
+    Plan next = planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given);
+    if (!plans.empty() && plans.back().choices == next.choices) {
+      most.pop_back();
+      plans.pop_back();
+    }
+    plans.push_back(std::move(next));
+    if (number < std::size(kMostOfAssumed))
+      most.push_back(kMostOfAssumed[number]);
+  }
+  return plans.size() == 1 ? plans : bySize(std::move(plans), most, shape, side);
 }
 
 } // namespace
@@ -208,6 +258,9 @@ std::vector<Plan> Contraction::plans(const KernelFunction &kernel, const GroupSh
     const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
     return sharedOrWhole(name(), kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile);
   }
+  if (const ArrayRef<unsigned> side = unknownSideOf(shape, *product);
+      !side.empty() && product->warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr))
+    return plansOfUnknown(name(), kernel, shape, *product, side);
   Plan small = planOf(name(), kernel, shape, *product, kSmallTile, kSmallTile),
        large = planOf(name(), kernel, shape, *product, kLargeTile, kLargeTile);
   Guard guard{extentsOf(shape.parallelAxes())};

@@ -12,19 +12,23 @@ protected:
   /// Of the results; windows are 3 x 3.
   struct Sizes {
     int64_t images = 2, height = 8, width = 8, channels = 64, filters = 64, step = 1;
+    bool isUnknown = false; // how many images there are
   };
 
   /// image[n, y * step + r, x * step + s, c] * filters[r, s, c, f], bf16; the image has all that windows reach.
   const KernelFunction &convolution(const Sizes &sizes) {
     auto number = [](int64_t value) { return std::to_string(value); };
-    const std::string step = number(sizes.step), n = number(sizes.images), c = number(sizes.channels);
+    const std::string step = number(sizes.step), n = sizes.isUnknown ? "?" : number(sizes.images),
+                      c = number(sizes.channels);
     const std::string image = "tensor<" + n + "x" + number((sizes.height - 1) * sizes.step + 3) + "x" +
                               number((sizes.width - 1) * sizes.step + 3) + "x" + c + "xbf16>",
                       filters = "tensor<3x3x" + c + "x" + number(sizes.filters) + "xbf16>",
                       result = "tensor<" + n + "x" + number(sizes.height) + "x" + number(sizes.width) + "x" +
                                number(sizes.filters) + "xf32>";
+    const std::string dims = sizes.isUnknown ? " {tenon.dims = array<i64: 0>}" : "";
     kernel_ = KernelFunction::read(parseFunction(
-        "func.func @k(%a: " + image + ", %b: " + filters + ", %c: " + result + ") -> (" + result +
+        "func.func @k(" + std::string(sizes.isUnknown ? "%n: i64, " : "") + "%a: " + image + dims + ", %b: " + filters +
+        ", %c: " + result + dims + ") -> (" + result + dims +
         ") {\n%v = linalg.generic {indexing_maps = [affine_map<(n, y, x, f, r, s, c) -> (n, y * " + step +
         " + r, x * " + step +
         " + s, c)>, affine_map<(n, y, x, f, r, s, c) -> (r, s, c, f)>, affine_map<(n, y, x, f, r, s, c) -> (n, y, x, "

@@ -34,6 +34,12 @@ TEST_F(PatchesTest, CoverAnImageWithTheFewestNumbers) {
   EXPECT_EQ(rowsOf({.images = 32, .height = 56, .width = 56}, 64), (Sides{1, 8, 8}));
 }
 
+TEST_F(PatchesTest, CoverAnyNumberOfImages) {
+  const Sides sides = rowsOf({.height = 14, .width = 14, .isUnknown = true});
+  EXPECT_EQ(sides, rowsOf({.images = 8, .height = 14, .width = 14}));
+  EXPECT_EQ(sides.size(), 3u);
+}
+
 TEST_F(PatchesTest, CountNumbersBeyondTheEndOfAnAxis) {
   const Patches patches{{16, 1, 8}};
   EXPECT_EQ(patches.size(), 128);

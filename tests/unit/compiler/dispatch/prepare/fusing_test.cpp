@@ -68,5 +68,37 @@ TEST_F(Fusing, StartsAndArgumentsStay) {
   EXPECT_FALSE(shouldFuse(reader.getDpsInitOperand(0)));
 }
 
+/// A product of images whose channels were brought last.
+TEST_F(Fusing, WhatWasTurnedForTensorCoresIsStored) {
+  auto isStored = [&](const std::string &images, const std::string &places, const std::string &type) {
+    const std::string before = "tensor<" + images + "x64x" + places + "x" + type + ">",
+                      turned = "tensor<" + images + "x" + places + "x64x" + type + ">",
+                      filters = "tensor<96x64x" + type + ">", result = "tensor<" + images + "x" + places + "x96xf32>";
+    const bool isWide = type == "f32";
+    return !isFused(first(parseFunction(
+        "func.func @f(%a: " + before + ", %b: " + filters + ", %t: " + turned + ", %o: " + result + ") -> " + result +
+        " {\n%0 = linalg.generic {indexing_maps = [affine_map<(n, p, c) -> (n, c, p)>, affine_map<(n, p, c) -> (n, p, "
+        "c)>], "
+        "iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(%a : " +
+        before + ") outs(%t : " + turned + ") {\n^bb0(%x: " + type + ", %s: " + type + "):\nlinalg.yield %x : " + type +
+        "\n} -> " + turned +
+        "\n%1 = linalg.generic {indexing_maps = [affine_map<(n, p, f, c) -> (n, p, c)>, affine_map<(n, p, f, c) -> (f, "
+        "c)>, "
+        "affine_map<(n, p, f, c) -> (n, p, f)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", "
+        "\"reduction\"]} "
+        "ins(%0, %b : " +
+        turned + ", " + filters + ") outs(%o : " + result + ") {\n^bb0(%x: " + type + ", %y: " + type +
+        ", %s: f32):\n" +
+        (isWide ? "%m = arith.mulf %x, %y : f32\n"
+                : "%g = arith.extf %x : " + type + " to f32\n%h = arith.extf %y : " + type +
+                      " to f32\n%m = arith.mulf %g, %h : f32\n") +
+        "%r = arith.addf %s, %m : f32\nlinalg.yield %r : f32\n} -> " + result + "\nreturn %1 : " + result + "\n}")));
+  };
+  EXPECT_TRUE(isStored("32", "196", "bf16"));
+  EXPECT_TRUE(isStored("?", "196", "bf16"));
+  EXPECT_FALSE(isStored("?", "4", "bf16")) << "there may be few rows";
+  EXPECT_FALSE(isStored("?", "196", "f32"));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

@@ -4,6 +4,7 @@
 #include "compiler/codegen/strategies/strategies.h"
 
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/dispatch/analysis/tile_factors.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
 namespace tenon::compiler::codegen {
@@ -68,6 +69,27 @@ TEST_F(ContractionPlans, TilesOfHopperFitItsSharedMemory) {
       for (auto [name, value] : plan.choices)
         EXPECT_TRUE(Contraction().takes(name, value)) << name.str() << " " << value;
     }
+}
+
+// What is not known is a dimension of the image, or of both: tiles are chosen for ranges of it.
+TEST_F(ContractionPlans, OfAnUnknownNumberOfRowsEachRangeHasItsTiles) {
+  for (bool areRows : {true, false}) {
+    const KernelFunction &kernel =
+        read("mk", "nk", {{'m', areRows ? "?" : "1024"}, {'n', areRows ? "1024" : "?"}, {'k', "512"}}, "bf16", "f32");
+    mlir::func::FuncOp(kernel.function)->setAttr(dispatch::kHopperOnlyAttr, mlir::UnitAttr::get(&context_));
+    const std::vector<Plan> found = Contraction().plans(kernel, *shape_);
+    ASSERT_GE(found.size(), 2u);
+    for (int64_t size : {0, 1, 512, 513, 2048, 2049, 8192, 8193, 1 << 20}) {
+      int64_t taken = 0;
+      for (const Plan &plan : found)
+        taken += plan.guards.front().holdsFor(size);
+      EXPECT_EQ(taken, 1) << size;
+    }
+    EXPECT_EQ(choice(found.front(), "warpgroup_rows"), 64) << "few tiles: small ones";
+    EXPECT_GE(choice(found.back(), "warpgroup_rows") * choice(found.back(), "warpgroup_columns"), 128 * 128);
+    for (size_t i = 1; i < found.size(); ++i)
+      EXPECT_NE(found[i - 1].choices, found[i].choices) << "one kernel for both";
+  }
 }
 
 TEST_F(ContractionPlans, PairsShareWhatMeetsTwoLinesOrIsReadForLong) {
