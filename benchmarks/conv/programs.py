@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The programs of shapes.py as MLIR: a border by tensor.pad, zeros between elements by tensor.insert_slice, sums of products."""
+import dataclasses
 
 from shapes import ZERO_POINT
 
@@ -278,7 +279,18 @@ def filter_program(case):
         [wide, case.shapes()[1]], case.weights()) + tail(case, case.weights())
 
 
+def of_unknown_images(text, batch):
+    """The program with a `?` where images, or results, are counted: no other dimension that comes first is as long."""
+    head, body = text.split("\n", 1)
+    body = body.replace(f"tensor.empty() : tensor<{batch}x", "tensor.empty(%n) : tensor<?x")
+    count = f"  %zero = arith.constant 0 : index\n  %n = tensor.dim %i, %zero : tensor<{batch}x{head.split(f'%i: tensor<{batch}x')[1].split('>')[0]}>\n"
+    return (head + "\n" + count + body).replace(f"tensor<{batch}x", "tensor<?x")
+
+
 def program(case):
+    if case.unknown:
+        known = dataclasses.replace(case, unknown=False)
+        return of_unknown_images(program(known), case.batch)
     if case.groups > 1:
         return grouped_program(case)
     if case.gradient and not case.filters:

@@ -30,11 +30,13 @@ class Convolution:
     gradient: str = ""  # "data" or "filter"
     groups: int = 1
     behind: str = ""  # "relu6", or "start": the bias is what the sums start from
+    unknown: bool = False  # how many images there are is told when the program runs
 
     def name(self):
         return (f"{self.kind}_{self.layout}_{self.batch}x{self.size}x{self.channels}_{self.filters or 'dw'}_{self.window}x{self.window}"
                 f"s{self.stride}" + ("_relu" if self.fused else "") + (f"_{self.gradient}" if self.gradient else "") +
-                (f"_g{self.groups}" if self.groups > 1 else "") + (f"_{self.behind}" if self.behind else ""))
+                (f"_g{self.groups}" if self.groups > 1 else "") + (f"_{self.behind}" if self.behind else "") +
+                ("_any" if self.unknown else ""))
 
     def flags(self):
         return ["--f32-products=tf32"] if self.kind == "tf32" else []
@@ -139,6 +141,12 @@ SETS["depthwise_backward"] = [case for gradient in ("data", "filter") for case i
     *layers("f32", "nhwc", 32, MOBILENET[2:3] + MOBILENET[7:8], gradient=gradient),
     *layers("bf16", "nchw", 32, MOBILENET[2:3] + MOBILENET[7:8], gradient=gradient))]
 SETS["start"] = layers("bf16", "nhwc", 32, (RESNET[2], RESNET[3], RESNET[10], RESNET[16]), behind="start")
+# Layers whose number of images is not known: of a MobileNet, an EfficientNet, a ConvNeXt, a ResNet-50 and a U-Net.
+SETS["unknown"] = [dataclasses.replace(case, unknown=True) for case in (
+    *layers("bf16", "nhwc", 32, MOBILENET[::2] + MOBILENET[7:8] + WIDE_WINDOWS[1:2] + WIDE_WINDOWS[4:] + RESNET[1:5] + RESNET[8:11] + RESNET[15:18] + RESNET[-2:]),
+    *layers("bf16", "nhwc", 1, MOBILENET[2:3] + RESNET[10:11] + RESNET[15:17]), *layers("bf16", "nhwc", 4, UNET[:4:2]),
+    *layers("f32", "nhwc", 32, MOBILENET[2:3] + WIDE_WINDOWS[4:5] + RESNET[10:11]), *layers("tf32", "nhwc", 32, RESNET[10:11]),
+    *layers("bf16", "nchw", 32, MOBILENET[2:3] + MOBILENET[7:8] + WIDE_WINDOWS[1:2] + WIDE_WINDOWS[4:5] + RESNET[10:11] + RESNET[15:17] + RESNET[-1:]))]
 SETS["mended"] = SETS["depthwise"] + SETS["int8"] + SETS["groups"] + SETS["start"]
 SETS["backward"] = [
     *layers("bf16", "nhwc", 32, RESNET[1:], gradient="data"), *layers("bf16", "nhwc", 32, RESNET, gradient="filter"),
