@@ -5,7 +5,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
-#include "compiler/dispatch/quantized/dequantized.h"
+#include "compiler/dispatch/quantized/moved_integers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,7 +23,7 @@ constexpr double kLeastMultiplications = 1 << 20;
 
 /// A factor of the product, and how the product reads it.
 struct Side {
-  Dequantized numbers;
+  MovedIntegers integers;
   AffineMap map;      // loops -> place
   AffineMap scaleMap; // loops -> place of the scale
 };
@@ -57,23 +57,23 @@ std::optional<Side> IntegerProduct::sideOf(Value factor) {
   if (!argument || argument.getOwner() != op_.getBody() || int64_t(argument.getArgNumber()) >= op_.getNumDpsInputs())
     return std::nullopt;
   OpOperand *operand = op_.getDpsInputOperand(argument.getArgNumber());
-  std::optional<Dequantized> numbers = dequantizedOf(operand->get());
-  if (!numbers)
+  std::optional<MovedIntegers> integers = movedIntegersOf(operand->get());
+  if (!integers)
     return std::nullopt;
   const AffineMap map = op_.getMatchingIndexingMap(operand);
-  const AffineMap scaleMap = numbers->scaleMap.compose(map);
+  const AffineMap scaleMap = integers->numbers.scaleMap.compose(map);
   // A scale that differs along a sum stays inside of it.
   for (AffineExpr expr : scaleMap.getResults())
     if (auto dim = dyn_cast<AffineDimExpr>(expr);
         dim ? types_[dim.getPosition()] != utils::IteratorType::parallel : !isa<AffineConstantExpr>(expr))
       return std::nullopt;
-  const AffineMap through = numbers->readThrough(map);
-  return Side{std::move(*numbers), through, scaleMap};
+  const AffineMap through = integers->readThrough(map);
+  return Side{std::move(*integers), through, scaleMap};
 }
 
 /// Whether no sum is too large for 32 bits.
 bool IntegerProduct::fits() {
-  double largest = double(sides_[0].numbers.largest()) * double(sides_[1].numbers.largest()), all = 1;
+  double largest = double(sides_[0].integers.numbers.largest()) * double(sides_[1].integers.numbers.largest()), all = 1;
   bool isKnown = true;
   for (auto [type, size] : llvm::zip_equal(types_, op_.getStaticLoopRanges())) {
     if (type == utils::IteratorType::reduction) {
@@ -101,7 +101,7 @@ linalg::GenericOp IntegerProduct::buildProduct() {
   Value start = linalg::FillOp::create(b_, loc_, zero, emptyResult(b_.getI32Type())).getResult(0);
   SmallVector<Value> inputs;
   for (const Side &side : sides_)
-    inputs.push_back(side.numbers.buildSigned(b_, loc_));
+    inputs.push_back(side.integers.buildSigned(b_, loc_));
   return linalg::GenericOp::create(
       b_, loc_, start.getType(), inputs, start, ArrayRef<AffineMap>{sides_[0].map, sides_[1].map, written_}, types_,
       [&](OpBuilder &inner, Location at, ValueRange values) {
@@ -114,10 +114,10 @@ linalg::GenericOp IntegerProduct::buildProduct() {
 void IntegerProduct::subtractZeros(linalg::GenericOp product) {
   auto multiplied = *product.getBody()->getOps<arith::MulIOp>().begin();
   for (auto [number, side] : llvm::enumerate(sides_)) {
-    if (side.numbers.signedZero() == 0)
+    if (side.integers.numbers.signedZero() == 0)
       continue;
     OpBuilder inner(multiplied);
-    Value zero = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(int32_t(side.numbers.signedZero())));
+    Value zero = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(int32_t(side.integers.numbers.signedZero())));
     zero.getDefiningOp()->moveBefore(product);
     multiplied->setOperand(number, arith::SubIOp::create(inner, loc_, multiplied->getOperand(number), zero));
   }
@@ -132,13 +132,13 @@ void IntegerProduct::buildResult(Value product) {
   SmallVector<std::optional<unsigned>, 2> scales; // inputs
   for (const Side &side : sides_) {
     scales.emplace_back();
-    if (!side.numbers.scale)
+    if (!side.integers.numbers.scale)
       continue;
     SmallVector<AffineExpr> places; // by dimensions of the result
     for (AffineExpr expr : side.scaleMap.getResults())
       places.push_back(isa<AffineConstantExpr>(expr) ? expr : b_.getAffineDimExpr(*written_.getResultPosition(expr)));
     scales.back() = inputs.size();
-    inputs.push_back(side.numbers.scale);
+    inputs.push_back(side.integers.numbers.scale);
     maps.push_back(AffineMap::get(type.getRank(), 0, places, b_.getContext()));
   }
   Value start = op_.getDpsInits()[0];
@@ -158,8 +158,8 @@ void IntegerProduct::buildResult(Value product) {
                                     Value by;
                                     if (scale)
                                       by = values[*scale];
-                                    else if (side.numbers.factor)
-                                      by = arith::ConstantOp::create(inner, at, side.numbers.factor);
+                                    else if (side.integers.numbers.factor)
+                                      by = arith::ConstantOp::create(inner, at, side.integers.numbers.factor);
                                     if (by)
                                       value = arith::MulFOp::create(inner, at, value, by);
                                   }
@@ -203,7 +203,7 @@ bool IntegerProduct::run() {
 bool mayBeOfIntegers(linalg::LinalgOp op) {
   if (tilePinOf(op) || !op.hasPureTensorSemantics() || op->getNumResults() != 1 || op.getNumReductionLoops() == 0 ||
       op.getNumDpsInputs() != 2 || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
-      !llvm::all_of(op.getDpsInputs(), [](Value input) { return dequantizedOf(input).has_value(); }))
+      !llvm::all_of(op.getDpsInputs(), [](Value input) { return movedIntegersOf(input).has_value(); }))
     return false;
   if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation()))
     return !isOfAttention(generic);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products of two dequantised tensors (dequantized.h) are products of their integers, which tensor cores multiply and
-// sum exactly, times both scales.
+// Products of two dequantised tensors (moved_integers.h) are products of their integers, which tensor cores multiply
+// and sum exactly, times both scales.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
