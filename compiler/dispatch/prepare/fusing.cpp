@@ -93,6 +93,14 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
 // pointer in a register.
 constexpr unsigned kMostOperands = 32;
 
+// Each fusion copies both bodies: a chain of thousands of operations would be copied as often. Parts of it that stay
+// apart become one kernel all the same, as a group.
+constexpr size_t kMostOperations = 512;
+
+bool isLong(linalg::GenericOp producer, linalg::GenericOp consumer) {
+  return producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size() > kMostOperations;
+}
+
 unsigned operandsOfBoth(linalg::GenericOp producer, linalg::GenericOp consumer) {
   llvm::SmallPtrSet<void *, 32> values;
   for (linalg::GenericOp op : {producer, consumer}) {
@@ -238,6 +246,8 @@ bool shouldFuse(OpOperand *operand) {
   if (isView(producer))
     return producer->hasOneUse() ||
            (consumer.getNumReductionLoops() == 0 && consumer.getMatchingIndexingMap(operand).isPermutation());
+  if (isLong(producer, consumer))
+    return false;
   // A loop would compute what is before it in every round.
   if (!producer->hasOneUse() || producer->getBlock() != consumer->getBlock())
     return false;

@@ -100,5 +100,30 @@ TEST_F(Fusing, WhatWasTurnedForTensorCoresIsStored) {
   EXPECT_FALSE(isStored("?", "196", "f32"));
 }
 
+// Each fusion copies both bodies.
+TEST_F(Fusing, BodiesOfHundredsOfOperationsStayApart) {
+  auto chain = [](int length) {
+    std::string body;
+    for (int i = 0; i < length; ++i)
+      body += "%" + std::to_string(i) + " = math.exp %" + (i ? std::to_string(i - 1) : "x") + " : f32\n";
+    return body + "linalg.yield %" + std::to_string(length - 1) + " : f32";
+  };
+  auto isFusedAt = [&](int length) {
+    return isFused(first(parseFunction("#id = affine_map<(i) -> (i)>\n"
+                                       "func.func @f(%a: tensor<16xf32>) -> tensor<16xf32> {\n"
+                                       "%e = linalg.generic {indexing_maps = [#id, #id], iterator_types = "
+                                       "[\"parallel\"]} ins(%a : tensor<16xf32>) outs(%a : tensor<16xf32>) {\n"
+                                       "^bb0(%x: f32, %o: f32):\n" +
+                                       chain(length) +
+                                       "\n} -> tensor<16xf32>\n"
+                                       "%r = linalg.generic {indexing_maps = [#id, #id], iterator_types = "
+                                       "[\"parallel\"]} ins(%e : tensor<16xf32>) outs(%a : tensor<16xf32>) {\n"
+                                       "^bb0(%x: f32, %o: f32):\n%n = math.exp %x : f32\nlinalg.yield %n : f32\n"
+                                       "} -> tensor<16xf32>\nreturn %r : tensor<16xf32>\n}")));
+  };
+  EXPECT_TRUE(isFusedAt(509)); // and three more: the other, and what both yield
+  EXPECT_FALSE(isFusedAt(510));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
