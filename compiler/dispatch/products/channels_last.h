@@ -3,7 +3,7 @@
 // rows of channels; a copy costs each element one read and one write, and a window reads it nine times.
 //
 //   image[n, c, y, x]    -> image[n, y, x, c]     with its border, if it has one
-//   filters[f, c, r, s]  -> filters[f, r, s, c]
+//   filters[f, c, r, s]  -> filters[f, r, s, c]   of one place: as they lie
 //
 // The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows.
 #pragma once
