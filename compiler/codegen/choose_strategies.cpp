@@ -10,6 +10,7 @@
 #include "compiler/codegen/early_launches.h"
 #include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/codegen/narrow_softmax.h"
+#include "compiler/codegen/short_keys.h"
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/codegen/targets.h"
@@ -129,19 +130,13 @@ private:
       AlongPlans plans = alongStrategyOf(*kernel).plans(*kernel);
       for (const Scratch &scratch : plans.scratch)
         addScratch(exported, function, scratch);
-      addVariants(source, exported, function, plans.kernels);
+      addVariants(source, exported, function, plans.kernels, {});
       return success();
     }
     if (narrowSoftmax(*kernel) && failed(kernel = KernelFunction::read(function)))
       return failure();
     const GroupShape shape = GroupShape::of(*kernel);
-    std::vector<Plan> plans;
-    const Strategy *taking = nullptr;
-    for (const Strategy *strategy : strategies())
-      if (plans.empty()) {
-        plans = strategy->plans(*kernel, shape);
-        taking = strategy;
-      }
+    auto [taking, plans] = plansOf(*kernel, shape);
     if (!plans.empty()) {
       FailureOr<std::vector<Plan>> chosen = tiles_->choose(*kernel, shape, *taking, std::move(plans));
       if (failed(chosen))
@@ -154,7 +149,8 @@ private:
         addReciprocals(exported, function, shape, dispatchesOf_[entryPointOf(source, exported)]);
       for (const Scratch &scratch : chosen->front().scratch)
         addScratch(exported, function, scratch);
-      addVariants(source, exported, function, *chosen);
+      const ShortForm shorter = taking->dividesBySizes() ? shortFormOf(function, *chosen) : ShortForm();
+      addVariants(source, exported, function, *chosen, shorter);
       return success();
     }
     if (kernel->ops.size() > 1)
@@ -163,6 +159,54 @@ private:
     exported.setWorkgroupSizeAttr(b.getIndexArrayAttr({kernel->threads, 1, 1}));
     buildCount(exported, function, elementsGrid(*kernel, shape), {});
     return success();
+  }
+
+  /// The first strategy that takes the kernel, and its plans.
+  static std::pair<const Strategy *, std::vector<Plan>> plansOf(const KernelFunction &kernel, const GroupShape &shape) {
+    for (const Strategy *strategy : strategies())
+      if (std::vector<Plan> plans = strategy->plans(kernel, shape); !plans.empty())
+        return {strategy, std::move(plans)};
+    return {};
+  }
+
+  /// A copy of a function that computes the same of rows that are not too long for it, with plans of its own.
+  struct ShortForm {
+    OwningOpRef<func::FuncOp> function; // null: there is none
+    std::vector<Plan> plans;
+  };
+
+  /// Leaves the longer rows to `plans`.
+  static ShortForm shortFormOf(func::FuncOp function, std::vector<Plan> &plans) {
+    ShortForm form{function.clone(), {}};
+    const std::optional<int64_t> longest = shortenKeys(*form.function);
+    if (!longest)
+      return {};
+    FailureOr<KernelFunction> kernel = KernelFunction::read(*form.function);
+    if (failed(kernel))
+      return {};
+    const GroupShape shape = GroupShape::of(*kernel);
+    const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
+    auto isOfLength = [&](const Guard &guard) {
+      return llvm::equal(guard.length, length, [](const Extent &a, const Extent &b) {
+        return a.size == b.size && (!a.value == !b.value) && (!a.value || argumentOf(a.value) == argumentOf(b.value));
+      });
+    };
+    const Strategy *taking = nullptr;
+    std::tie(taking, form.plans) = plansOf(*kernel, shape);
+    if (!taking || !taking->dividesBySizes() || !form.plans.front().scratch.empty())
+      return {};
+    auto isLonger = [&](const Guard &guard) { return isOfLength(guard) && guard.above >= *longest; };
+    auto isShorter = [&](const Guard &guard) { return isOfLength(guard) && guard.most && *guard.most <= *longest; };
+    llvm::erase_if(form.plans, [&](const Plan &plan) { return llvm::any_of(plan.guards, isLonger); });
+    llvm::erase_if(plans, [&](const Plan &plan) { return llvm::any_of(plan.guards, isShorter); });
+    const bool takesEmpty = llvm::any_of(form.plans, [&](const Plan &plan) {
+      return llvm::all_of(plan.guards, [&](const Guard &guard) { return !isOfLength(guard) || guard.orEmpty; });
+    });
+    for (Plan &plan : form.plans)
+      plan.guards.push_back(Guard{.length = length, .most = longest, .orEmpty = takesEmpty});
+    for (Plan &plan : plans)
+      plan.guards.push_back(Guard{.length = length, .above = *longest, .orEmpty = !takesEmpty});
+    return form;
   }
 
   /// Memory that the kernels of an operation share is one more result, which nobody reads.
@@ -224,18 +268,22 @@ private:
     return after;
   }
 
-  /// The first plan is the kernel's; each other one is a copy of it that writes over the same results.
+  /// The first plan is the kernel's; each other one is a copy of it, or of its short form, that writes over the same
+  /// results.
   void addVariants(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported, func::FuncOp function,
-                   ArrayRef<Plan> plans) {
+                   ArrayRef<Plan> plansOfFunction, const ShortForm &shorter) {
     const SymbolRefAttr entryPoint = entryPointOf(source, exported);
     SmallVector<std::pair<func::FuncOp, hal::ExecutableExportOp>> variants = {{function, exported}};
+    std::vector<Plan> plans(plansOfFunction.begin(), plansOfFunction.end());
+    llvm::append_range(plans, shorter.plans);
     for (size_t i = 1; i < plans.size(); ++i) {
       auto copy = cast<hal::ExecutableExportOp>(exported->clone());
       const std::string name = (exported.getSymName() + "_" + Twine(i)).str();
       copy.setSymName(name);
       copy.setOrdinalAttr(IntegerAttr::get(IndexType::get(&getContext()), int64_t(i)));
       exported->getBlock()->getOperations().insertAfter(variants.back().second->getIterator(), copy);
-      variants.push_back({writingOver(function, name), copy});
+      func::FuncOp form = i < plansOfFunction.size() ? function : func::FuncOp(*shorter.function);
+      variants.push_back({writingOver(form, name, *function->getBlock()), copy});
       for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
         dispatch = launchAfter(dispatch, name);
     }
@@ -264,7 +312,7 @@ private:
   }
 
   /// A copy of the function whose results take the memory of arguments behind the others.
-  func::FuncOp writingOver(func::FuncOp function, StringRef name) {
+  func::FuncOp writingOver(func::FuncOp function, StringRef name, Block &block) {
     OpBuilder b(&getContext());
     func::FuncOp copy = function.clone();
     copy.setName(name);
@@ -277,7 +325,7 @@ private:
                                 function.getLoc());
       copy.setResultAttr(result, dispatch::kTiedAttr, b.getI64IntegerAttr(argument));
     }
-    function->getBlock()->push_back(copy);
+    block.push_back(copy);
     return copy;
   }
 

@@ -237,6 +237,9 @@ private:
   }
 
   void report(const AssemblerMessage &message, const Object &object) {
+    // Kernels that are written once for all targets ask for as many threads as the largest multiprocessor has.
+    if (object.input->origin == abi::Origin::Generated && message.text.ends_with(".minnctapersm will be ignored"))
+      return;
     const std::string text = concat("ptxas says: ", message.text);
     if (message.severity == Severity::Error)
       context_.diagnostics.error(placeOf(message, object), "K-16", text);

@@ -6,6 +6,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -34,8 +36,9 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
 }
 
 /// @param rows nothing: it is not known how many there are
+/// @param areRagged columns are no multiple of a vector, and are taken one by one
 std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
-                           std::optional<int64_t> rows) {
+                           std::optional<int64_t> rows, bool areRagged = false) {
   if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape))
     return std::nullopt;
   const bool isKept = !sumsOfOnePass(kernel, shape);
@@ -77,6 +80,8 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
   across = std::min(across, threads / width);
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
+  if (areRagged)
+    across *= std::exchange(width, 1);
   Plan plan{name,
             threads,
             {{"width", width}, {"across", across}},
@@ -93,18 +98,30 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   return planOf(name(), kernel, shape, GroupShape::sizeOf(shape.reducedAxes()));
 }
 
-/// Where it is not known how many rows there are: one kernel for few, one for more.
+/// Where it is not known how many rows there are: one kernel for few, one for more. Of more rows, columns of unknown
+/// number that are no multiple of a vector have one that needs no registers for vectors.
 std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
+  std::vector<Plan> plans = {*any};
+  const int64_t width = any->choice("width");
+  const SpaceAxis &columns = shape.axes[shape.parallel - 1];
+  if (!columns.size && width > 1 && sumsOfOnePass(kernel, shape)) {
+    const SmallVector<Extent> length = extentsOf(columns);
+    plans.push_back(*planOf(name(), kernel, shape, GroupShape::sizeOf(shape.reducedAxes()), /*areRagged=*/true));
+    plans[0].guards.push_back(Guard{.length = length, .orEmpty = true, .multipleOf = width});
+    plans[1].guards.push_back(Guard{.length = length, .noMultipleOf = width});
+  }
   std::optional<Plan> few = planOf(name(), kernel, shape, kMostFew);
   if (GroupShape::sizeOf(shape.reducedAxes()) || !few)
-    return {*any};
+    return plans;
   const SmallVector<Extent> rows = extentsOf(shape.reducedAxes());
+  for (Plan &plan : plans)
+    plan.guards.push_back(Guard{rows, kMostFew});
   few->guards = {Guard{rows, 0, kMostFew, /*orEmpty=*/true}};
-  any->guards = {Guard{rows, kMostFew}};
-  return {*any, *few};
+  plans.push_back(*few);
+  return plans;
 }
 
 void Columns::write(Writer &writer) const {

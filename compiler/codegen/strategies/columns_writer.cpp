@@ -14,6 +14,8 @@ constexpr uint32_t kBytesInFlight = 64;
 // Threads of a multiprocessor that columns of unknown size leave registers for: the code for vectors that are not
 // aligned would take more than the rest (an H100, batch_norm_last 193600 x 250 bf16: 80 instead of 51).
 constexpr uint32_t kResidentThreads = 1024;
+// The same of columns that are taken one by one, of which a thread loads little.
+constexpr uint32_t kResidentOfOne = 2048;
 
 class ColumnsWriter {
 public:
@@ -32,8 +34,9 @@ public:
 
   void run() {
     w_.space.vectorAxis = axis_;
+    const bool isPlain = width_ == 1 && then_.empty() && elementInputs(w_.kernel, w_.shape).size() == 1;
     if (!GroupShape::sizeOf(w_.shape.axes))
-      k_.wantResident(kResidentThreads / k_.threads);
+      k_.wantResident((isPlain ? kResidentOfOne : kResidentThreads) / k_.threads);
     if (width_ == 1)
       return writeTile(1);
     k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeTile(width_); }, [&] { writeTile(1); });

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/prepare/choice_keys.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/key_parts.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/prepare/choices.h"
 
@@ -30,6 +31,18 @@ private:
     return arith::ConstantOp::create(b, loc_, b.getIntegerAttr(type, value));
   }
   Value integer(OpBuilder &b, Value index, Type type) { return arith::IndexCastUIOp::create(b, loc_, type, index); }
+  /// Of keys that may become shorter.
+  Value marked(Value value, StringRef part = kKeyNumber) {
+    if (mayBeShorter_)
+      value.getDefiningOp()->setAttr(kKeyPartAttr, b_.getStringAttr(part));
+    return value;
+  }
+  Value keyNumber(OpBuilder &b, uint64_t value) {
+    return marked(number(b, keyType_, APInt(keyType_.getWidth(), value)));
+  }
+  Value places(OpBuilder &b) {
+    return marked(number(b, keyType_, APInt::getLowBitsSet(keyType_.getWidth(), placeBits_)), kKeyPlaces);
+  }
   void chooseForm();
   Value sizeOf(unsigned loop);
   Value copiedBody(OpBuilder &b, IRMapping &values);
@@ -52,6 +65,7 @@ private:
   IntegerType keyType_;
   unsigned placeBits_ = 0; // of a key
   bool isInOne_ = false;   // both are one key
+  bool mayBeShorter_ = false;
 };
 
 Value KeyReducer::sizeOf(unsigned loop) {
@@ -76,6 +90,7 @@ void KeyReducer::chooseForm() {
   // Of an unknown size it is only known that a memory holds it.
   const unsigned needed = isKnown ? 64 - llvm::countl_zero(places) : 47;
   isInOne_ = width + needed <= 64;
+  mayBeShorter_ = !isKnown && width <= 32;
   const bool isShort = width + needed <= 32;
   keyType_ = b_.getIntegerType(isInOne_ && isShort ? 32 : 64);
   orderType_ = isInOne_ ? keyType_ : b_.getIntegerType(std::max(width, 32u));
@@ -127,11 +142,10 @@ Value KeyReducer::placeKey(OpBuilder &b) {
       index = arith::AddIOp::create(b, loc_, arith::MulIOp::create(b, loc_, place, sizes_[loop]), index);
     place = index;
   }
-  place = integer(b, place, keyType_);
-  const unsigned width = keyType_.getWidth();
+  place = marked(integer(b, place, keyType_));
   if (choice_.isLast)
-    return arith::AddIOp::create(b, loc_, place, number(b, keyType_, APInt(width, 1)));
-  return arith::SubIOp::create(b, loc_, number(b, keyType_, APInt::getLowBitsSet(width, placeBits_)), place);
+    return marked(arith::AddIOp::create(b, loc_, place, keyNumber(b, 1)));
+  return marked(arith::SubIOp::create(b, loc_, places(b), place));
 }
 
 /// Of the body, what knows no accumulator. @return what is chosen from
@@ -165,7 +179,8 @@ Value KeyReducer::largest(ValueRange known, Type type, Contribution contribution
     for (size_t i = 0; i < count; ++i)
       values.map(op_.getBody()->getArgument(i), arguments[i]);
     Value key = contribution(b, copiedBody(b, values), arguments.slice(count, known.size()));
-    linalg::YieldOp::create(b, loc_, arith::MaxUIOp::create(b, loc_, arguments.back(), key).getResult());
+    Value larger = arith::MaxUIOp::create(b, loc_, arguments.back(), key);
+    linalg::YieldOp::create(b, loc_, type == keyType_ ? marked(larger) : larger);
   };
   return linalg::GenericOp::create(b_, loc_, start.getType(), inputs, start, maps, op_.getIteratorTypesArray(), build)
       .getResult(0);
@@ -214,16 +229,13 @@ SmallVector<Value> KeyReducer::decoded(Value keys, Value ends) {
   SmallVector<utils::IteratorType> types(rank, utils::IteratorType::parallel);
   auto build = [&](OpBuilder &b, Location, ValueRange arguments) {
     Value key = arguments.front();
-    const unsigned width = keyType_.getWidth();
-    Value none =
-        arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, key, number(b, keyType_, APInt::getZero(width)));
+    Value none = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, key, keyNumber(b, 0));
     Value place = key;
-    Value mask = number(b, keyType_, APInt::getLowBitsSet(width, placeBits_));
-    if (placeBits_ < width)
-      place = arith::AndIOp::create(b, loc_, place, mask);
-    place = choice_.isLast ? arith::SubIOp::create(b, loc_, place, number(b, keyType_, APInt(width, 1))).getResult()
-                           : arith::SubIOp::create(b, loc_, mask, place).getResult();
-    place = arith::SelectOp::create(b, loc_, none, number(b, keyType_, APInt::getZero(width)), place);
+    if (placeBits_ < keyType_.getWidth() || mayBeShorter_)
+      place = marked(arith::AndIOp::create(b, loc_, place, places(b)));
+    place = marked(choice_.isLast ? arith::SubIOp::create(b, loc_, place, keyNumber(b, 1)).getResult()
+                                  : arith::SubIOp::create(b, loc_, places(b), place).getResult());
+    place = marked(arith::SelectOp::create(b, loc_, none, keyNumber(b, 0), place));
     const SmallVector<Value> indices = indicesOf(b, integer(b, place, b.getIndexType()));
 
     IRMapping values;
@@ -268,8 +280,7 @@ SmallVector<Value> KeyReducer::decoded(Value keys, Value ends) {
     if (ends) {
       const auto &semantics = cast<FloatType>(element_).getFloatSemantics();
       Value nan = arith::ConstantOp::create(b, loc_, b.getFloatAttr(element_, APFloat::getNaN(semantics)));
-      Value hasNaN = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ne, arguments[1],
-                                           number(b, keyType_, APInt::getZero(width)));
+      Value hasNaN = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ne, arguments[1], keyNumber(b, 0));
       results[choice_.value] = arith::SelectOp::create(b, loc_, hasNaN, nan, results[choice_.value]);
     }
     linalg::YieldOp::create(b, loc_, results);
@@ -285,9 +296,15 @@ void KeyReducer::run() {
     for (unsigned loop = 0; loop < op_.getNumLoops(); ++loop)
       if (isReduced(loop))
         sizes_[loop] = sizeOf(loop);
-  auto choose = [&](OpBuilder &b, Value condition, Value key) -> Value {
-    Value none = arith::ConstantOp::create(b, loc_, b.getZeroAttr(key.getType()));
-    return condition ? arith::SelectOp::create(b, loc_, condition, key, none).getResult() : key;
+  // A key, or an order, where there is no best of all yet.
+  auto choose = [&](OpBuilder &b, Value condition, Value key, bool isKey = true, StringRef part = kKeyNumber) -> Value {
+    if (!condition)
+      return key;
+    if (!isKey) {
+      Value none = arith::ConstantOp::create(b, loc_, b.getZeroAttr(key.getType()));
+      return arith::SelectOp::create(b, loc_, condition, key, none);
+    }
+    return marked(arith::SelectOp::create(b, loc_, condition, key, keyNumber(b, 0)), part);
   };
   SmallVector<Value> known;
   if (choice_.endsAtNaN)
@@ -297,26 +314,27 @@ void KeyReducer::run() {
     }));
   Value ends = known.empty() ? Value() : known.front();
   // Of what can be chosen: of elements before the end.
-  auto unlessBehind = [&](OpBuilder &b, Value x, ValueRange ofRow, Value key) {
-    key = choose(b, isTaken(b, x), key);
+  auto unlessBehind = [&](OpBuilder &b, Value x, ValueRange ofRow, Value key, bool isKey = true) {
+    key = choose(b, isTaken(b, x), key, isKey);
     if (!ends)
       return key;
-    return choose(b, arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ugt, placeKey(b), ofRow.front()), key);
+    Value isBefore = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::ugt, placeKey(b), ofRow.front());
+    return choose(b, isBefore, key, isKey);
   };
   Value keys;
   if (isInOne_) {
     keys = largest(known, keyType_, [&](OpBuilder &b, Value x, ValueRange ofRow) {
-      Value bits = number(b, keyType_, APInt(keyType_.getWidth(), placeBits_));
-      Value above = arith::ShLIOp::create(b, loc_, order(b, x), bits);
-      return unlessBehind(b, x, ofRow, arith::OrIOp::create(b, loc_, above, placeKey(b)));
+      Value bits = marked(number(b, keyType_, APInt(keyType_.getWidth(), placeBits_)), kKeyPlaceBits);
+      Value above = marked(arith::ShLIOp::create(b, loc_, marked(order(b, x)), bits));
+      return unlessBehind(b, x, ofRow, marked(arith::OrIOp::create(b, loc_, above, placeKey(b))));
     });
   } else {
     known.push_back(largest(known, orderType_, [&](OpBuilder &b, Value x, ValueRange ofRow) {
-      return unlessBehind(b, x, ofRow, order(b, x));
+      return unlessBehind(b, x, ofRow, order(b, x), /*isKey=*/false);
     }));
     keys = largest(known, keyType_, [&](OpBuilder &b, Value x, ValueRange ofRow) {
       Value isBest = arith::CmpIOp::create(b, loc_, arith::CmpIPredicate::eq, order(b, x), ofRow.back());
-      return unlessBehind(b, x, ofRow, choose(b, isBest, placeKey(b)));
+      return unlessBehind(b, x, ofRow, choose(b, isBest, placeKey(b), /*isKey=*/true, kKeyOfBest));
     });
   }
   op_->replaceAllUsesWith(decoded(keys, ends));

@@ -22,6 +22,8 @@ constexpr uint32_t kFewKept = 16;
 // Vectors in flight for each thread where a row is read in a loop, and elements where much is computed of each.
 constexpr uint32_t kInFlight = 4;
 constexpr uint32_t kElementsInFlight = 16;
+// Of an element that is seen once, so that a branch around those that do not exist costs less.
+constexpr uint32_t kSkippedWork = 16;
 
 class RowsWriter {
 public:
@@ -29,6 +31,7 @@ public:
       : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
         blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
         hasAnyLength_(!GroupShape::sizeOf(w.shape.reducedAxes())), phases_(phasesOf(w.kernel, w.shape.group)),
+        skipsVectors_(phases_.size() == 1 && !storesElements(w.kernel, w.shape) && workOf(w.kernel) > kSkippedWork),
         vectors_(w, lanes_, blocks_, rows_) {}
 
   void run();
@@ -79,6 +82,7 @@ private:
   Value rank_;              // of the block among them
   bool hasBegun_ = true;    // every block of the cluster
   const SmallVector<SmallVector<RowSum>> phases_;
+  const bool skipsVectors_; // that do not exist; else they are computed, and nobody sees it
   RowVectors vectors_;
   unsigned lanesOfVector_ = 1;
 };
@@ -159,14 +163,26 @@ RowsWriter::Accumulators RowsWriter::start(ArrayRef<RowSum> phase) {
 
 RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const RowBatch &batch,
                                                 Accumulators accumulators) {
+  auto withPoint = [&](const Point &point) {
+    Accumulators all;
+    for (const RowSum &sum : phase)
+      for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+        all.push_back(combine(k_, sum.sum, accumulators[all.size()], bodies_.contribution(sum, point, lane)));
+    return all;
+  };
   for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists)) {
-    Value *accumulator = accumulators.begin();
-    for (const RowSum &sum : phase) {
-      for (unsigned lane = 0; lane < lanesOfVector_; ++lane, ++accumulator) {
-        Value next = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
-        *accumulator = exists ? k_.select(exists, next, *accumulator) : next;
-      }
+    if (exists && skipsVectors_) {
+      accumulators = k_.choose(
+          exists, TypeRange(ValueRange(accumulators)),
+          [&, &at = point] {
+            Bodies::Scope scope(bodies_);
+            return withPoint(at);
+          },
+          [&] { return accumulators; });
+      continue;
     }
+    for (auto [accumulator, next] : llvm::zip_equal(accumulators, withPoint(point)))
+      accumulator = exists ? k_.select(exists, next, accumulator) : next;
   }
   return accumulators;
 }

@@ -87,6 +87,17 @@ TEST_F(AssembleImages, MapsErrorsToTheObjectsLines) {
   EXPECT_FINDS(linked, "a.ptx:4:17: error: [K-16] ptxas says: Entry function 'k' uses too much shared data\n");
 }
 
+TEST_F(AssembleImages, SaysNothingOfBlocksThatOnlyLargerMultiprocessorsHold) {
+  const std::string ptxas = fakePtxas(
+      concat("ptxas warning : Value of threads per SM for entry k is out of range. .minnctapersm will be ignored\n",
+             kLog),
+      cubin_);
+  Job job = oneKernel(ptxas);
+  EXPECT_NE(linkJob(job).text().find(".minnctapersm will be ignored"), std::string::npos);
+  job.job.objects.back().origin = abi::Origin::Generated;
+  EXPECT_EQ(linkJob(job).text(), "");
+}
+
 TEST_F(AssembleImages, KeepsLinesAndFixesTheTimesOfSources) {
   const std::string ptxas = fakePtxas(kLog, cubin_);
   Job job = oneKernel(ptxas);

@@ -101,6 +101,26 @@ TEST(RowPathsTest, LongRowsTakeAClusterUnlessOnePassIsEnough) {
   EXPECT_EQ(rowPath(demand(4, 1, true, /*onePass=*/true), 131072).blocks, 1u);
 }
 
+TEST(RowPathsTest, FewLongRowsTakeLargerClusters) {
+  EXPECT_EQ(rowPath(demand(4), 131072, 8192).blocks, 4u);
+  EXPECT_EQ(rowPath(demand(4), 131072, 34).blocks, 4u);
+  EXPECT_EQ(rowPath(demand(4), 131073, 33).blocks, 8u);
+  EXPECT_EQ(rowPath(demand(4), 131073, 1).blocks, 8u);
+  EXPECT_EQ(rowPath(demand(8), 131072, 66).blocks, 4u);
+  // As long as some of the row stays in shared memory.
+  for (uint32_t width : {2u, 4u, 8u})
+    for (uint32_t tensors : {1u, 2u, 3u})
+      for (int64_t rows : {1, 16, 33, 66, 67, 132, 133})
+        for (int64_t columns = 1 << 13; columns < 1 << 21; columns += 1 + columns / 7) {
+          const RowPath path = rowPath(demand(width, tensors), columns, rows);
+          expectPossible(path);
+          if (path.blocks > 1) {
+            EXPECT_GE(path.shared, 1u);
+            EXPECT_GE(kept(path) * width + width - 1, columns);
+          }
+        }
+}
+
 bool isFor(const RowPath &path, int64_t columns, int64_t rows) {
   return columns > path.above && columns <= path.longest && rows > path.moreRowsThan && rows <= path.mostRows;
 }
