@@ -101,13 +101,17 @@ flow::DispatchOp withScalars(flow::DispatchOp before, ValueRange scalars) {
   return after;
 }
 
-/// Sizes that positions are divided by: all but the outermost ones, of what is parallel and of what is reduced.
+/// Sizes that positions are divided by: all but the outermost ones, of what is parallel and of what is reduced; and
+/// what lies behind the part of an axis that some tensor has.
 SmallVector<ArrayRef<Extent>> divisorsOf(const GroupShape &shape) {
   SmallVector<ArrayRef<Extent>> divisors;
   for (ArrayRef<SpaceAxis> axes : {shape.parallelAxes(), shape.reducedAxes()})
     for (const SpaceAxis &axis : axes.empty() ? axes : axes.drop_front())
       if (!axis.size)
         divisors.push_back(axis.extents);
+  for (const SpaceAxis &axis : shape.axes)
+    for (unsigned prefix : axis.prefixes)
+      divisors.push_back(axis.behind(prefix));
   return divisors;
 }
 

@@ -125,8 +125,7 @@ bool KeyShortener::find() {
   }
   shorterKeyBits_ = 64;
   shorterPlaceBits_ = 32;
-  return placeBits_ == 64 &&
-         llvm::all_of(ofBest_, [&](arith::SelectOp select) { return isOfSameElements(select); });
+  return placeBits_ == 64 && llvm::all_of(ofBest_, [&](arith::SelectOp select) { return isOfSameElements(select); });
 }
 
 /// Its results, and what they start from.

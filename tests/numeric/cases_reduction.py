@@ -314,6 +314,30 @@ def column_norm_cases():
             yield Case("variance of special columns", kind, variance(builder), raw=lambda x: x.var(0))
 
 
+def group_norm(b):
+    """Over the channels of a group and their places, with weights for each channel: [groups, channels, places]."""
+    gamma, beta = (b.more(b.wide, b.random.uniform(-1, 1, b.shape[1:2])) for _ in range(2))
+    b.axes, b.count = [1, 2], float(max(b.shape[1] * b.shape[2], 1))
+    x = b.widened()
+    mean = b.mean(b.combine([x], [], "arith.addf"))
+    spread = b.mean(b.combine([x, mean], [op("arith.subf", b, 0, 1), op("arith.mulf", b, 2, 2)], "arith.addf"))
+    b.axes = [1]  # of the weights
+    steps = [op("arith.subf", b, 0, 1), Step("const", b.wide, extra=2.0 ** -16), op("arith.addf", b, 2, 6), op("math.rsqrt", b, 7),
+             op("arith.mulf", b, 5, 8), op("arith.mulf", b, 9, 3), op("arith.addf", b, 10, 4)]
+    if b.kind != b.wide:
+        steps.append(Step("convert", b.kind, (11,)))
+    b.add(Elementwise((x, mean, spread, gamma, beta), [[0, 1, 2], [0], [0], [1], [1]], b.shape, steps, [4 + len(steps)]))
+    return b.program()
+
+
+def group_norm_cases():
+    """Vectors that lie in two channels, in one, or in many, since places are fewer than a vector has elements."""
+    for kind, known, unknown in (("bf16", ((3, 3, 17), (2, 5, 8), (2, 3, 9), (2, 9, 241)), ((3, 4, 7), (2, 9, 241))),
+                                 ("f32", ((2, 1, 41), (2, 70, 143)), ((3, 3, 17),))):
+        for shape, dynamic in [(shape, False) for shape in known] + [(shape, True) for shape in unknown]:
+            yield Case("group norm", kind, group_norm(Builder(kind, shape, dynamic, generator("groups", kind, shape))))
+
+
 def channel_norm_cases():
     """Mean and variance over the first and the last of three dimensions, whose parts are rows where sizes are unknown; the mean
     is far from 0, or rows hold what is no number."""
@@ -374,6 +398,7 @@ def cases(sizes):
     yield from ragged_cases()
     yield from column_norm_cases()
     yield from channel_norm_cases()
+    yield from group_norm_cases()
     yield from reduction_cases(sizes)
     yield from argmax_cases(sizes)
     yield from norm_cases(sizes)

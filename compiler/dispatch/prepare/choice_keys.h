@@ -10,7 +10,8 @@
 namespace tenon::compiler::dispatch {
 
 /// Replaces choices by reductions of keys. Where a row is too long for places to fit beside elements, the best element
-/// is found first, then its place.
+/// is found first, then its place. Of unknown length any may be too long: parts of keys are marked (key_parts.h), for
+/// kernels that know more.
 void reduceChoicesByKeys(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

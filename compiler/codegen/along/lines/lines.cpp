@@ -7,16 +7,6 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-std::optional<int64_t> knownProduct(ArrayRef<Extent> extents) {
-  int64_t product = 1;
-  for (const Extent &extent : extents) {
-    if (extent.value)
-      return std::nullopt;
-    product *= extent.size;
-  }
-  return product;
-}
-
 LineShape::LineShape(const KernelTensor &tensor, int64_t dimension)
     : outer(llvm::ArrayRef(tensor.shape).take_front(dimension)),
       inner(llvm::ArrayRef(tensor.shape).drop_front(dimension + 1)), length(tensor.shape[dimension]) {}

@@ -19,9 +19,6 @@ struct LineShape {
   bool isAdjacent() const; // elements of a line lie side by side
 };
 
-/// Product of the sizes where all are known.
-std::optional<int64_t> knownProduct(llvm::ArrayRef<Extent> extents);
-
 struct Lines {
   mlir::Value count, length, inner;
 

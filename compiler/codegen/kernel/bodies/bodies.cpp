@@ -95,6 +95,8 @@ Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &
     lanes = Lanes::same(one(0));
   } else if (std::optional<Lanes> shared = loadShared(op, tensor, point)) {
     lanes = *shared;
+  } else if (std::optional<unsigned> prefix = space_.shape().prefixOf(tensor, op.op, space_.vectorAxis)) {
+    lanes.values = loadPrefix(op, tensor, point, *prefix);
   } else if (isApart) {
     for (unsigned lane = 0; lane < width_; ++lane)
       lanes.values.push_back(one(lane));
@@ -106,6 +108,29 @@ Lanes Bodies::load(const KernelOp &op, const KernelTensor &tensor, const Point &
   }
   known_[key] = {lanes};
   return lanes;
+}
+
+/// Of a tensor that has the first axes of rows alone: a vector lies in one element's part of the row, or in those of
+/// two neighbours (areBasesAligned).
+SmallVector<Value> Bodies::loadPrefix(const KernelOp &op, const KernelTensor &tensor, const Point &point,
+                                      unsigned prefix) {
+  const unsigned axis = space_.vectorAxis;
+  const Quotient at = space_.dividePrefix(axis, prefix, point.index[axis]);
+  Value left = k_.sub(space_.sizeBehind(axis, prefix), at.remainder); // lanes that are still in the first part
+  left = arith::TruncIOp::create(k_.b, k_.loc, k_.b.getI32Type(), k_.min(left, k_.number(width_)));
+  auto isNext = [&](unsigned lane) -> Value {
+    Value number = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(lane)));
+    return arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ule, left, number);
+  };
+  Value next = k_.add(at.quotient, arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), isNext(width_ - 1)));
+  auto load = [&](Value position) {
+    return loadElement(k_, arguments_, tensor, space_.element(tensor, op.op, point, 0, position));
+  };
+  SmallVector<Value> values = {load(at.quotient)};
+  Value ofNext = load(next);
+  for (unsigned lane = 1; lane < width_; ++lane)
+    values.push_back(k_.select(isNext(lane), ofNext, values.front()));
+  return values;
 }
 
 /// Of an operand: elements that several lanes share are one access, or one for all lanes.
@@ -321,6 +346,10 @@ Value Bodies::areBasesAligned(unsigned width) {
   Value aligned = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
   if (width == 1)
     return aligned;
+  for (auto [number, axis] : llvm::enumerate(space_.shape().axes))
+    for (unsigned prefix : axis.prefixes)
+      if (number == space_.vectorAxis && !knownProduct(axis.behind(prefix)))
+        aligned = k_.both(aligned, k_.less(k_.number(width - 1), space_.sizeBehind(number, prefix)));
   llvm::SmallDenseSet<uint32_t> seen;
   auto ask = [&](const KernelOp &op, const KernelTensor &tensor) {
     if (!isShared(op) && space_.shape().along(tensor, op.op, space_.vectorAxis) == GroupShape::Along::Adjacent &&

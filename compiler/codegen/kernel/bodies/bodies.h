@@ -143,6 +143,8 @@ public:
 
 private:
   bool startsFromScalar(const RowSum &sum) const;
+  llvm::SmallVector<mlir::Value> loadPrefix(const KernelOp &op, const KernelTensor &tensor, const Point &point,
+                                            unsigned prefix);
   std::optional<Lanes> loadShared(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   Lanes operand(const KernelOp &op, const KernelInput &input, const Point &point);
   bool hasElements(const KernelOp &op) const;

@@ -89,7 +89,8 @@ std::optional<unsigned> dimensionOn(AffineMap map, unsigned loop) {
 }
 
 /// Whether a tensor has the two loops as neighbouring dimensions, or neither.
-bool hasTogether(AffineMap map, unsigned outer, unsigned inner) {
+/// @param mayEnd it may also have the outer one alone
+bool hasTogether(AffineMap map, unsigned outer, unsigned inner, bool mayEnd) {
   unsigned plain = 0;
   for (AffineExpr expr : map.getResults()) {
     if (std::optional<unsigned> loop = loopOf(expr))
@@ -98,11 +99,15 @@ bool hasTogether(AffineMap map, unsigned outer, unsigned inner) {
       return false;
   }
   std::optional<unsigned> first = dimensionOn(map, outer), second = dimensionOn(map, inner);
+  if (mayEnd && plain == 1 && first)
+    return map.isProjectedPermutation();
   return plain == 0 || (plain == 2 && first && second && *second == *first + 1);
 }
 
 // Rows shorter than this are not worth a vector of their own.
 constexpr int64_t kShortRow = 16;
+// Elements of 16 bytes.
+constexpr int64_t kWidestVector = 8;
 
 /// Whether a body reads tensors by itself, at places that it computes from the loop's index: neighbours are adjacent
 /// there if they are in the loop.
@@ -116,7 +121,7 @@ bool readsByIndex(linalg::GenericOp op, unsigned loop) {
   return reads && asks;
 }
 
-bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsigned inner) {
+bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsigned inner, bool mayEnd) {
   if (group.isReduced[outer] != group.isReduced[inner])
     return false;
   for (linalg::GenericOp op : group.ops)
@@ -124,7 +129,7 @@ bool areOne(const Group &group, ArrayRef<Access> accesses, unsigned outer, unsig
       return false;
   return llvm::all_of(accesses, [&](const Access &access) {
     std::optional<unsigned> first = loopOn(group, access.op, outer), second = loopOn(group, access.op, inner);
-    return !first || hasTogether(access.tensor->map, *first, *second);
+    return !first || hasTogether(access.tensor->map, *first, *second, mayEnd);
   });
 }
 
@@ -144,6 +149,20 @@ bool hasBorder(const Group &group, unsigned axis) {
   });
 }
 
+/// Whether threads that reduce rows see their elements again: of such rows a tensor may have some axes alone.
+bool areSeenAgain(const KernelFunction &kernel, const Group &group) {
+  return !kernel.softmax && !group.chained && llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    return op.getNumReductionLoops() == 0 && group.coversAllAxes(op);
+  });
+}
+
+/// Whether neighbours on the axes from one on, of which the last is behind all others in memory, are no whole vectors:
+/// rows that end between them are worth being one with those before.
+bool endsBetweenVectors(ArrayRef<Extent> extents) {
+  const std::optional<int64_t> size = knownProduct(extents);
+  return !size || (*size >= kShortRow && *size % kWidestVector != 0);
+}
+
 Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis) {
   Extent found;
   bool any = false;
@@ -157,6 +176,16 @@ Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis)
 }
 
 } // namespace
+
+std::optional<int64_t> knownProduct(ArrayRef<Extent> extents) {
+  int64_t product = 1;
+  for (const Extent &extent : extents) {
+    if (extent.value)
+      return std::nullopt;
+    product *= extent.size;
+  }
+  return product;
+}
 
 GroupShape GroupShape::of(const KernelFunction &kernel) {
   SmallVector<linalg::GenericOp> ops;
@@ -174,11 +203,16 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
   if (ops.size() == 1)
     if (std::optional<unsigned> loop = dispatch::unrolledLoopOf(ops[0]))
       unrolled = shape.group.axisOf.lookup(ops[0])[*loop];
-  for (unsigned axis : orderOf(shape.group, accesses)) {
+  const bool mayEnd = areSeenAgain(kernel, shape.group);
+  const SmallVector<unsigned> order = orderOf(shape.group, accesses);
+  for (auto [number, axis] : llvm::enumerate(order)) {
     Extent extent = extentOf(kernel, shape.group, axis);
+    const SmallVector<Extent> behind = llvm::map_to_vector(
+        ArrayRef(order).drop_front(number), [&](unsigned each) { return extentOf(kernel, shape.group, each); });
+    const bool mayEndHere = mayEnd && shape.group.isReduced[axis] && endsBetweenVectors(behind);
     // Of windows, results beside each other on several axes are computed together (strategies/windows).
     const bool isShort = !extent.value && extent.size < kShortRow && !hasBorder(shape.group, axis);
-    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis) ||
+    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
         (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled ||
         shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
@@ -188,6 +222,11 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
     last.size = last.size && !extent.value ? std::optional(*last.size * extent.size) : std::nullopt;
   }
   shape.parallel = llvm::count_if(shape.axes, [](const SpaceAxis &axis) { return !axis.isReduced; });
+  for (auto [number, axis] : llvm::enumerate(shape.axes))
+    for (const Access &access : accesses)
+      if (std::optional<unsigned> prefix = shape.prefixOf(*access.tensor, access.op, number);
+          prefix && !llvm::is_contained(axis.prefixes, *prefix))
+        axis.prefixes.push_back(*prefix);
   return shape;
 }
 
@@ -248,6 +287,16 @@ std::optional<int64_t> GroupShape::sharedBy(const KernelTensor &tensor, linalg::
   const bool isAlone =
       llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*loop); });
   return isAlone && shared && shared.getValue() > 1 ? std::optional(shared.getValue()) : std::nullopt;
+}
+
+std::optional<unsigned> GroupShape::prefixOf(const KernelTensor &tensor, linalg::GenericOp op, unsigned axis) const {
+  if (axis >= axes.size() || axes[axis].axes.size() < 2)
+    return std::nullopt;
+  unsigned prefix = 0;
+  for (unsigned groupAxis : axes[axis].axes)
+    if (std::optional<unsigned> loop = loopOn(group, op, groupAxis); loop && dimensionOn(tensor.map, *loop))
+      ++prefix;
+  return prefix != 0 && prefix != axes[axis].axes.size() ? std::optional(prefix) : std::nullopt;
 }
 
 AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) const {
@@ -380,7 +429,20 @@ Value GroupSpace::position(AffineExpr expr, linalg::GenericOp op, const Point &p
   return arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), index);
 }
 
-Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane) {
+Value GroupSpace::sizeBehind(unsigned axis, unsigned prefix) {
+  Value size = k_.number(1);
+  for (const Extent &extent : shape_.axes[axis].behind(prefix))
+    size = k_.mul(size, arguments_.sizeOf(k_.b, k_.loc, extent));
+  return size;
+}
+
+Quotient GroupSpace::dividePrefix(unsigned axis, unsigned prefix, Value position) {
+  Value reciprocal = arguments_.reciprocals.lookup(reciprocalKey(k_.b, shape_.axes[axis].behind(prefix)));
+  return codegen::divide(k_, position, sizeBehind(axis, prefix), reciprocal);
+}
+
+Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane,
+                          Value prefix) {
   Value offset = k_.number(0), stride = k_.number(1);
   auto step = [&](Value index) { offset = k_.add(offset, k_.mul(index, stride)); };
   for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
@@ -388,8 +450,13 @@ Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, cons
     if (std::optional<unsigned> loop = loopOf(expr)) {
       const unsigned groupAxis = shape_.group.axisOf.lookup(op)[*loop];
       for (auto [number, axis] : llvm::enumerate(shape_.axes))
-        if (axis.axes.back() == groupAxis) // the whole axis lies in this dimension and those before
+        if (const std::optional<unsigned> has = shape_.prefixOf(tensor, op, number)) {
+          if (axis.axes[*has - 1] == groupAxis)
+            step(prefix && number == vectorAxis ? prefix
+                                                : dividePrefix(number, *has, laneIndex(number, point, lane)).quotient);
+        } else if (axis.axes.back() == groupAxis) { // the whole axis lies in this dimension and those before
           step(laneIndex(number, point, lane));
+        }
     } else {
       step(position(expr, op, point, lane));
     }

@@ -15,11 +15,19 @@
 
 namespace tenon::compiler::codegen {
 
+/// Product of the sizes where all are known.
+std::optional<int64_t> knownProduct(llvm::ArrayRef<Extent> extents);
+
 struct SpaceAxis {
   llvm::SmallVector<unsigned> axes;  // of the group, outermost first
   llvm::SmallVector<Extent> extents; // of each
   bool isReduced = false;
   std::optional<int64_t> size; // where it is known
+  /// How many of them some tensor has that has not all: a weight for each channel, of rows that are channels and
+  /// places.
+  llvm::SmallVector<unsigned> prefixes = {};
+  /// Of what is behind so many.
+  llvm::ArrayRef<Extent> behind(unsigned prefix) const { return llvm::ArrayRef(extents).drop_front(prefix); }
 };
 
 /// The axes of a kernel, outermost first: parallel ones, then reduced ones. Known when a strategy is chosen.
@@ -43,6 +51,8 @@ struct GroupShape {
   /// How many neighbours on the axis share an element of the tensor, which lies side by side with the next one's:
   /// packed integers, a scale for each few of them. Nothing where it lies in another way.
   std::optional<int64_t> sharedBy(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
+  /// How many of the axis's axes of the group a tensor has, if it has some and not all.
+  std::optional<unsigned> prefixOf(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
   /// How the axes of the group index the tensor: operations for which it is the same read the same elements.
   mlir::AffineMap mapOf(const KernelTensor &tensor, mlir::linalg::GenericOp op) const;
 };
@@ -80,7 +90,13 @@ public:
   /// What an expression of the operation's loops is at the point.
   mlir::Value position(mlir::AffineExpr expr, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
   /// Number of the element of a tensor, row-major.
-  mlir::Value element(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
+  /// @param prefix position on the part of the vector axis that the tensor has (prefixOf); null: that of the lane
+  mlir::Value element(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point, unsigned lane,
+                      mlir::Value prefix = {});
+  /// Of a position on an axis, that on its first axes of the group, and on those behind.
+  Quotient dividePrefix(unsigned axis, unsigned prefix, mlir::Value position);
+  /// Product of the sizes behind a prefix.
+  mlir::Value sizeBehind(unsigned axis, unsigned prefix);
 
 private:
   mlir::Value axisIndex(unsigned groupAxis, const Point &point, unsigned lane);

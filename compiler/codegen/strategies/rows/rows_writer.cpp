@@ -67,8 +67,12 @@ private:
   void storeBatch(const RowBatch &batch);
   SmallVector<Value> eachVector(ValueRange carried, VectorBody body, uint32_t inFlight = kInFlight);
   const Row &row() const { return vectors_.row(); }
-  /// Of several reduced axes elements may go one by one, which takes registers.
-  bool isNarrow() const { return width_ >= kNarrowVector && w_.shape.reducedAxes().size() == 1; }
+  /// Of several reduced axes elements may go one by one, and of one that some tensor has a part of positions are
+  /// divided: both take registers.
+  bool isNarrow() const {
+    return width_ >= kNarrowVector && w_.shape.reducedAxes().size() == 1 &&
+           w_.shape.reducedAxes().front().prefixes.empty();
+  }
   /// Of all tensors, by a thread.
   uint32_t elementsKept() const { return (chunks_ + shared_) * width_ * std::max(1u, fullInputs(w_.kernel, w_.shape)); }
 

@@ -98,8 +98,8 @@ TEST_F(ShortKeys, WhatOthersSeeStays) {
   function = byKeys("f32");
   auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
   mlir::OpBuilder b(ops[0]);
-  ops[0]->setOperand(0, mlir::tensor::CastOp::create(b, ops[0].getLoc(), function.getArgument(0).getType(),
-                                                     function.getArgument(0)));
+  ops[0]->setOperand(
+      0, mlir::tensor::CastOp::create(b, ops[0].getLoc(), function.getArgument(0).getType(), function.getArgument(0)));
   EXPECT_FALSE(shortenKeys(function));
 }
 

@@ -70,5 +70,44 @@ TEST_F(GroupSpaceTest, WhatABodyReadsByIndexKeepsItsAxes) {
   EXPECT_EQ(GroupShape::of(read(gather("3"))).axes.size(), 1u) << "rows of three have no vectors of their own";
 }
 
+/// Rows of `channels` x `places` less their sums, with a weight for each channel.
+std::string weighted(const std::string &channels, const std::string &places) {
+  const std::string x = "tensor<2x" + channels + "x" + places + "xf32>", w = "tensor<" + channels + "xf32>";
+  const bool isKnown = places != "?";
+  const std::string dims = isKnown ? "" : " {tenon.dims = array<i64: 0>}";
+  return "func.func @k(%n: i64, %x: " + x + dims + ", %w: " + w + ") -> (" + x + dims +
+         ") {\n%z = arith.constant 0.0 : f32\n%i = arith.index_cast %n : i64 to index\n%e = tensor.empty(" +
+         (isKnown ? "" : "%i") + ") : " + x +
+         "\n%f = tensor.empty() : tensor<2xf32>\n%s = linalg.fill ins(%z : f32) outs(%f : tensor<2xf32>) -> "
+         "tensor<2xf32>\n%t = linalg.generic {indexing_maps = [affine_map<(g, c, p) -> (g, c, p)>, "
+         "affine_map<(g, c, p) -> (g)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"]} ins(%x : " +
+         x +
+         ") outs(%s : tensor<2xf32>) {\n^bb0(%a: f32, %o: f32):\n%b = arith.addf %a, %o : f32\nlinalg.yield %b : "
+         "f32\n} -> tensor<2xf32>\n%r = linalg.generic {indexing_maps = [affine_map<(g, c, p) -> (g, c, p)>, "
+         "affine_map<(g, c, p) -> (g)>, affine_map<(g, c, p) -> (c)>, affine_map<(g, c, p) -> (g, c, p)>], "
+         "iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(%x, %t, %w : " +
+         x + ", tensor<2xf32>, " + w + ") outs(%e : " + x +
+         ") {\n^bb0(%a: f32, %b: f32, %c: f32, %o: f32):\n%d = arith.subf %a, %b : f32\n%m = arith.mulf %d, %c : "
+         "f32\nlinalg.yield %m : f32\n} -> " +
+         x + "\nreturn %r : " + x + "\n}\n";
+}
+
+TEST_F(GroupSpaceTest, RowsOfChannelsAndPlacesAreOneAxisWhereVectorsLieInTwoChannels) {
+  for (const char *places : {"17", "2401", "?"}) {
+    const KernelFunction kernel = read(weighted("10", places));
+    const GroupShape shape = GroupShape::of(kernel);
+    ASSERT_EQ(shape.reducedAxes().size(), 1u) << places;
+    EXPECT_EQ(shape.reducedAxes()[0].prefixes, llvm::SmallVector<unsigned>{1});
+    const KernelInput &weight = kernel.ops[1].inputs[2];
+    EXPECT_EQ(shape.prefixOf(weight.tensor, kernel.ops[1].op, 1), 1u);
+    EXPECT_EQ(shape.along(weight.tensor, kernel.ops[1].op, 1), Along::Apart);
+    EXPECT_FALSE(shape.prefixOf(kernel.ops[1].inputs[0].tensor, kernel.ops[1].op, 1));
+    EXPECT_FALSE(shape.prefixOf(weight.tensor, kernel.ops[1].op, 0));
+  }
+  // Whole vectors in each channel, or places too few for one.
+  for (const char *places : {"2400", "7", "9"})
+    EXPECT_EQ(GroupShape::of(read(weighted("10", places))).reducedAxes().size(), 2u) << places;
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen
