@@ -103,6 +103,7 @@ bool KeyShortener::find() {
     }
     if (part == dispatch::kKeyPlaces) {
       const APInt places = cast<IntegerAttr>(cast<arith::ConstantOp>(op).getValue()).getValue();
+      isGood &= placeBits_ == 0 || placeBits_ == places.countr_one(); // of one choice, or of several alike
       keyBits_ = places.getBitWidth();
       placeBits_ = places.countr_one();
     }

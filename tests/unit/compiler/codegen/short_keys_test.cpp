@@ -5,6 +5,7 @@
 #include "tests/unit/compiler/codegen/kernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace tenon::compiler::codegen {
 namespace {
@@ -76,6 +77,25 @@ TEST_F(ShortKeys, OtherKeysStay) {
   EXPECT_FALSE(shortenKeys(byKeys("f64")));
   EXPECT_FALSE(shortenKeys(byKeys("f32", "1000"))); // as short as they get
   EXPECT_FALSE(shortenKeys(parseFunction(kRowSum)));
+}
+
+TEST_F(ShortKeys, ChoicesOfTwoTypesStay) {
+  // Keys of both have 32 bits, but places of one have more of them than the other leaves.
+  (void)byKeys("bf16");
+  mlir::OwningOpRef<mlir::ModuleOp> kept = module_->clone();
+  mlir::func::FuncOp other = byKeys("i8");
+  auto both = *kept->getOps<mlir::func::FuncOp>().begin();
+  const unsigned arguments = both.getNumArguments();
+  for (mlir::BlockArgument argument : other.getArguments())
+    (void)both.insertArgument(both.getNumArguments(), argument.getType(), {}, argument.getLoc());
+  mlir::IRMapping values;
+  for (mlir::BlockArgument argument : other.getArguments())
+    values.map(argument, both.getArgument(arguments + argument.getArgNumber()));
+  mlir::OpBuilder b(both.front().getTerminator());
+  for (mlir::Operation &op : other.front().without_terminator())
+    b.clone(op, values);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(both))) << messages_;
+  EXPECT_FALSE(shortenKeys(both));
 }
 
 TEST_F(ShortKeys, WhatOthersSeeStays) {
