@@ -3,6 +3,7 @@
 #include "emulator/memory/memory.h"
 
 #include "emulator/machine/machine.h"
+#include "emulator/memory/sized_file.h"
 #include "support/align.h"
 #include "support/number.h"
 
@@ -28,8 +29,8 @@ bool hostVisible(AllocationKind kind) {
 } // namespace
 
 Memory::Memory(uint64_t bytes, uint64_t preferred, uint64_t hostPreferred) {
-  file_ = memfd_create("tenon-emulator", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, static_cast<off_t>(bytes)) != 0)
+  file_ = createSizedFile("tenon-emulator", MFD_CLOEXEC, bytes);
+  if (file_ < 0)
     return;
   constexpr int kFlags = MAP_SHARED | MAP_NORESERVE;
   // The kernel takes the wanted place when it is free, and any other when not.

@@ -59,7 +59,8 @@ CUresult initialise(Driver &driver) {
       device->memory->trackInitialised();
     if (!device->memory->ok()) {
       fprintf(stderr,
-              "tenon emulator: cannot reserve %llu MiB of address space for device %llu; TENON_EMULATOR_MEMORY sets "
+              "tenon emulator: cannot reserve %llu MiB for device %llu, as address space and as a file in memory "
+              "(ulimit -v, ulimit -f); TENON_EMULATOR_MEMORY sets "
               "how much\n",
               static_cast<unsigned long long>(settings.memoryBytes >> 20), static_cast<unsigned long long>(k));
       driver.devices.clear();

@@ -5,6 +5,7 @@
 
 #include "emulator/driver/call.h"
 #include "emulator/driver/device.h"
+#include "emulator/memory/sized_file.h"
 
 #include <bit>
 #include <fcntl.h>
@@ -65,8 +66,8 @@ bool isWhole(uint64_t bytes) {
 
 /// A file of so many bytes that stays as long, or -1.
 int createFile(uint64_t bytes) {
-  const int file = memfd_create("tenon-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (file >= 0 && ftruncate(file, static_cast<off_t>(bytes)) == 0 && fcntl(file, F_ADD_SEALS, kSeals) == 0)
+  const int file = createSizedFile("tenon-device-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING, bytes);
+  if (file >= 0 && fcntl(file, F_ADD_SEALS, kSeals) == 0)
     return file;
   if (file >= 0)
     close(file);

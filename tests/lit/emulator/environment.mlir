@@ -22,3 +22,10 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
 
 // RUN: not env TENON_EMULATOR_FAIL=cuLaunchKernels tenon-run %t.tenon --input=4xf32=1 2>&1 | FileCheck %s --check-prefix=NAME
 // NAME: tenon emulator: TENON_EMULATOR_FAIL: 'cuLaunchKernels': the emulator has no driver function 'cuLaunchKernels'; near it: 'cuLaunchKernel'
+
+// Its memory is a file that nobody sees, as long as the memory: a limit of the size of files is named, and ends nothing with a signal.
+// RUN: not sh -c "ulimit -f 1000000; tenon-run %t.tenon --input=4xf32=1" 2>&1 | FileCheck %s --check-prefix=LIMIT
+// LIMIT: tenon emulator: cannot reserve 16384 MiB for device 0, as address space and as a file in memory (ulimit -v, ulimit -f); TENON_EMULATOR_MEMORY sets how much
+// LIMIT: tenon-run: error: {{.*}}CUDA_ERROR_OUT_OF_MEMORY (2)
+// RUN: sh -c "ulimit -f 1000000; TENON_EMULATOR_MEMORY=64 tenon-run %t.tenon --input=4xf32=1" 2>&1 | FileCheck %s --check-prefix=SMALL
+// SMALL: {{^}}4xf32=2 2 2 2{{$}}
