@@ -332,10 +332,9 @@ def group_norm(b):
 
 def group_norm_cases():
     """Vectors that lie in two channels, in one, or in many, since places are fewer than a vector has elements."""
-    for kind, known, unknown in (("bf16", ((3, 3, 17), (2, 5, 8), (2, 3, 9), (2, 9, 241)), ((3, 4, 7), (2, 9, 241))),
-                                 ("f32", ((2, 1, 41), (2, 70, 143)), ((3, 3, 17),))):
-        for shape, dynamic in [(shape, False) for shape in known] + [(shape, True) for shape in unknown]:
-            yield Case("group norm", kind, group_norm(Builder(kind, shape, dynamic, generator("groups", kind, shape))))
+    for kind, shape, dynamic in (("bf16", (2, 3, 9), False), ("f32", (2, 70, 143), False), ("bf16", (3, 4, 7), True),
+                                 ("bf16", (2, 9, 241), True)):
+        yield Case("group norm", kind, group_norm(Builder(kind, shape, dynamic, generator("groups", kind, shape))))
 
 
 def channel_norm_cases():
