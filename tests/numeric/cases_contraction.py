@@ -27,6 +27,9 @@ LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 46
 TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
 TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
                        (128, 256, 2), (256, 128, 2), (64, 256, 2), (64, 128, 2), (256, 128, 1))
+# Of tf32 of which one side lies across.
+TILES_ACROSS = ((64, 64, ""), (64, 192, ""), (64, 256, ""), (128, 64, ", blocks = 2"), (128, 128, ", parts = 2"), (256, 128, ""),
+                (128, 192, ""), (128, 256, ""))
 # Those of few rows, which lie side by side and share the left operand.
 TILES_OF_FEW_ROWS = ((64, 64, 1), (64, 64, 2), (64, 64, 4), (64, 128, 2), (64, 128, 4), (64, 256, 2))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
@@ -244,6 +247,22 @@ def cases(sizes):
                 yield Case("contraction of few bits", "f32", one(
                     pair(spec, "f32", shape, shape[0] in (97, 65), "bf16"), lambda f, a, b, spec=spec: contract(f, spec, "f32", "f32", a, b),
                     lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
+    # One side lies across, and warpgroups read it so, from registers. Edges of its boxes of 32, tiles that end, sums in parts.
+    across = (("ik,kj->ij", 33, 132), ("ki,jk->ij", 36, 131), ("bik,bkj->bij", 130, 68), ("ik,kj->ji", 63, 132), ("ki,jk->ij", 132, 65))
+    for number, (rows, columns, more) in enumerate(TILES_ACROSS):
+        for order, (spec, of_rows, of_columns) in enumerate(across):
+            tile = f'by = "wgmma", rows = {rows}, columns = {columns}{more}'
+            if ("blocks" in more and order == 1) or not (whole or (order + number) % 5 in (0, 3)):
+                continue  # one tile is no pair
+            yield Case(f"contraction across in tiles {spec} of few bits", "f32", one(
+                pair(spec, "f32", (of_rows, of_columns, 136 if "parts" in more else 72), False, "bf16"),
+                lambda f, a, b, spec=spec, tile=tile: contract(f, spec, "f32", "f32", a, b, tile),
+                lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
+    for spec, shape, dynamic in (("ki,kj->ij", (36, 68, 264), False), ("ki,kj->ij", (70, 68, 264), False), ("ik,kj->ij", (12, 260, 2048), False),
+                                 ("ki,kj->ij", (16, 132, 640), False), ("ki,jk->ij", (36, 1028, 72), False), ("ik,kj->ij", (40, 36, 72), True), ("ki,jk->ij", (33, 36, 70), True)):
+        yield Case(f"contraction across {spec} of few bits", "f32", one(
+            pair(spec, "f32", shape, dynamic, "bf16"), lambda f, a, b, spec=spec: contract(f, spec, "f32", "f32", a, b),
+            lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
     for order in ("jk", "kj"):
         for number, (rows, columns, depth) in enumerate((*SKINNY[:7], (80, 72, 96))):
             random = generator("weights", order, rows, columns, depth)

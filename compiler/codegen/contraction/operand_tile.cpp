@@ -16,6 +16,7 @@ OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCo
       side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
       elementBytes_(dispatch::elementBytes(operand.value.getType())),
       isRounded_(isRounded && operand.value.getType().isF32()),
+      staysAcross_(isRounded && kernel.product.isReadAcross(operand)),
       width_(liesAsInMemory() ? chunk()
                               : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
 
@@ -26,10 +27,10 @@ Value OperandTile::isAligned() {
 Value OperandTile::offsetOf(Value row, Value chunk) {
   constexpr uint32_t kBytes = 16;
   if (!liesAlongReduced()) {
-    constexpr uint32_t kBlock = 64, kInBlock = kBlock * 2 / kBytes;
-    Value block = k_.mul(k_.div(chunk, k_.number(kInBlock)), k_.number(int64_t(kernel_.depth) * kBlock * 2));
-    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kInBlock)), k_.rem(row, k_.number(8)));
-    return k_.add(k_.add(block, k_.mul(row, k_.number(kBlock * 2))), k_.mul(place, k_.number(kBytes)));
+    constexpr uint32_t kRowBytes = 128, kInRow = kRowBytes / kBytes;
+    Value block = k_.mul(k_.div(chunk, k_.number(kInRow)), k_.number(int64_t(kernel_.depth) * kRowBytes));
+    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kInRow)), k_.rem(row, k_.number(8)));
+    return k_.add(k_.add(block, k_.mul(row, k_.number(kRowBytes))), k_.mul(place, k_.number(kBytes)));
   }
   const uint32_t rowBytes = kernel_.depth * elementBytes_;
   Value turn = rowBytes == 128 ? k_.rem(row, k_.number(8)) : k_.rem(k_.div(row, k_.number(2)), k_.number(4));

@@ -5,8 +5,9 @@
 //   along the reduced elements: a row for each position across, depth elements long
 //   across:                     a row of 64 positions for each reduced element; blocks of 64 positions
 //
-// Elements of 8 or 32 bits lie along the reduced elements always: tensor cores turn only those of 16 bits. What is
-// adjacent across in memory is put there one by one.
+// Elements of 8 or 32 bits lie along the reduced elements: tensor cores turn only those of 16 bits. What is
+// adjacent across in memory is put there one by one. But for tf32 that warpgroups read into registers
+// (Product::isReadAcross): they stay as they are, in blocks of 32 positions.
 //
 // Eight rows at the same chunk would meet the same banks; so the chunk at which one lies is changed by the number of
 // its row. It is the order that sm_90's instructions call a swizzle of 64 or 128 bytes.
@@ -19,7 +20,7 @@ namespace tenon::compiler::codegen {
 
 class OperandTile {
 public:
-  /// @param isRounded f32 are tf32 in the tile; else whoever reads them rounds
+  /// @param isRounded of warpgroups: f32 are tf32 in the tile; else whoever reads them rounds
   OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
               bool isRounded = false);
 
@@ -27,7 +28,7 @@ public:
   uint32_t side() const { return side_; }
   uint32_t bytes() const { return side_ * kernel_.depth * elementBytes_; }
   /// Whether rows of the tile are positions across.
-  bool liesAlongReduced() const { return operand_.isAlongReduced || elementBytes_ != 2; }
+  bool liesAlongReduced() const { return operand_.isAlongReduced || (elementBytes_ != 2 && !staysAcross_); }
   /// Whether the fast way can bring it: vectors are whole and aligned.
   mlir::Value isAligned();
   /// Brings the elements of a step to `arena`: fast or one by one. Without a wait only where nothing is copied
@@ -69,7 +70,7 @@ private:
   const Operand &operand_;
   KernelBuilder &k_;
   const uint32_t side_, elementBytes_;
-  const bool isRounded_;
+  const bool isRounded_, staysAcross_;
   uint32_t width_; // of a vector that is computed
 };
 

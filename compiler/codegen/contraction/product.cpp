@@ -175,6 +175,18 @@ void Product::exchangeSides() {
   std::swap(rows, columns);
 }
 
+bool Product::isReadAcross(const Operand &operand) const {
+  Type element = warpElement();
+  return element && element.isTF32() && &operand == &left && !left.isAlongReduced && right.isAlongReduced &&
+         left.plain && right.plain && left.across.size() == 1 && right.across.size() == 1 && reduced.size() == 1;
+}
+
+Product Product::forWarpgroups() const {
+  Product exchanged = *this;
+  exchanged.exchangeSides();
+  return exchanged.isReadAcross(exchanged.left) ? exchanged : *this;
+}
+
 const dispatch::SummedPlaces *Product::placesAlong(unsigned axis) const {
   const auto *found = llvm::find_if(places, [&](const dispatch::SummedPlaces &each) { return each.along == axis; });
   return found == places.end() ? nullptr : found;

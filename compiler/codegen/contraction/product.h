@@ -84,6 +84,11 @@ struct Product {
   bool sumsNarrowly = false; // the kernel allows it of f8
   /// The same product with its sides, rows and columns exchanged.
   void exchangeSides();
+  /// Whether warpgroups read an operand as it lies across though it is tf32: the left one, from registers, beside a
+  /// right one that lies along the reduced elements.
+  bool isReadAcross(const Operand &operand) const;
+  /// As warpgroups multiply it: with its sides exchanged where it is the right one alone that lies across.
+  Product forWarpgroups() const;
   /// What is summed along a reduced axis; null: all of it.
   const dispatch::SummedPlaces *placesAlong(unsigned axis) const;
 };

@@ -134,7 +134,8 @@ bool hasAxis(const TileMap &map, unsigned axis) {
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,
                              uint32_t depth, uint32_t parts) {
   // Tensor cores turn only elements of 16 bits.
-  const bool liesAsRead = operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16;
+  const bool liesAsRead =
+      operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16 || product.isReadAcross(operand);
   if (!operand.isCopied() || !liesAsRead || operand.across.empty() || (product.routes && &operand == &product.left))
     return std::nullopt;
   std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis);
@@ -191,7 +192,8 @@ std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &produc
     return mapOf(shape, product, operand, side, depth, parts);
   const std::optional<int64_t> size = shape.axes[operand.across.front()].size;
   if (size && *size > 0 && *size < side) {
-    const uint64_t step = parts * uint64_t(operand.isAlongReduced ? kRowsOfSwizzle : kBox);
+    const uint32_t inBox = operand.isAlongReduced ? kRowsOfSwizzle : elementsInRow(operand.value.getType());
+    const uint64_t step = uint64_t(parts) * inBox;
     return mapOf(shape, product, operand, std::min(side, uint32_t(llvm::alignTo(uint64_t(*size), step))), depth, parts);
   }
   const bool mayLack =

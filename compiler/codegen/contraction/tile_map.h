@@ -47,7 +47,7 @@ struct TileMap {
 
 /// Nothing where the operand is computed, or where a tile of it is no boxes: its rows or its reduced elements are no
 /// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Of an
-/// operand that lies across, a box is 64 neighbours of 16 bits, wherever the next 64 lie. Rows of a routed product are
+/// operand that lies across, a box is 128 bytes of neighbours, wherever the next ones lie. Rows of a routed product are
 /// no box.
 /// @param side positions across a tile; @param depth reduced elements of a step, 128 bytes of them
 /// @param parts of a tile that are asked for one by one: the boxes of a tile are a multiple of them

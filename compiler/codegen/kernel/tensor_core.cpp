@@ -289,13 +289,14 @@ SmallVector<Value> TensorCore::multiplyTiles(Value left, Value right, uint32_t t
 SmallVector<Value> TensorCore::multiplyRegisters(ValueRange left, Value right, uint32_t rightBytes, uint32_t columns,
                                                  ValueRange sums) {
   const size_t count = sums.size();
-  const std::string type = element_.isBF16() ? "bf16" : "f16", registers = registersFrom(0, count);
+  const std::string type = NVVM::stringifyMMATypes(typeOf(element_)).str(), registers = registersFrom(0, count);
+  const std::string shape = "m64n" + std::to_string(columns) + "k" + std::to_string(256 / bitsOf(element_));
   const std::string rightName = "$" + std::to_string(count + left.size());
   std::string text = "{\n.reg .b64 b;\nwgmma.fence.sync.aligned;\n", constraints;
   for (size_t step = 0; step < left.size() / 4; ++step) {
     text += "add.s64 b, " + rightName + ", " + std::to_string(step * rightBytes / 16) + ";\n";
-    text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(columns) + "k16.f32." + type + "." + type + " " +
-            registers + ", " + registersFrom(count + 4 * step, 4) + ", b, 1, 1, 1, 1;\n";
+    text += "wgmma.mma_async.sync.aligned." + shape + ".f32." + type + "." + type + " " + registers + ", " +
+            registersFrom(count + 4 * step, 4) + ", b, 1, 1, 1" + (element_.isTF32() ? ";\n" : ", 1;\n");
   }
   text += "wgmma.commit_group.sync.aligned;\n}";
   SmallVector<Value> inputs = llvm::to_vector(left);

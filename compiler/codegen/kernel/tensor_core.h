@@ -66,9 +66,9 @@ public:
   /// along the reduced elements, tiles of 64 of them behind each other.
   llvm::SmallVector<mlir::Value> multiplyTiles(mlir::Value left, mlir::Value right, uint32_t tiles,
                                                uint32_t leftTileBytes, uint32_t rightTileBytes, uint32_t columns);
-  /// A warpgroup's 64 x `columns` sums += left, from its registers, four for each 16 reduced elements, * right, which
-  /// lies across, 16 of its reduced elements `rightBytes` behind the 16 before. In flight behind the call, and so are
-  /// the registers.
+  /// A warpgroup's 64 x `columns` sums += left, from its registers, four for each 32 bytes of reduced elements, *
+  /// right, those of its reduced elements `rightBytes` behind the ones before. 16 bits: the right side lies across;
+  /// tf32: along the reduced elements. In flight behind the call, and so are the registers.
   llvm::SmallVector<mlir::Value> multiplyRegisters(mlir::ValueRange left, mlir::Value right, uint32_t rightBytes,
                                                    uint32_t columns, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> waitForProducts(uint32_t pending, mlir::ValueRange sums);

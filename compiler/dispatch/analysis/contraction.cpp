@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/contraction.h"
 
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/input/types/storage.h"
 
@@ -324,7 +325,8 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
   FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
   if (columns < rows)
     found = {&product.right, &product.left, columns, rows, found.batchSize};
-  const int64_t most = !isForTensorCores(product)         ? kMostFewScalar
+  const int64_t most = isHopperTf32(product)              ? kMostFewOfTf32
+                       : !isForTensorCores(product)       ? kMostFewScalar
                        : isOnlyRead(product, *found.wide) ? mostFewReadOf(product, found)
                                                           : kMostFew;
   if (found.fewSize > most || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)

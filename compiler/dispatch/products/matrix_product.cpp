@@ -6,8 +6,12 @@
 //   where rows of reduced elements are unaligned     [m, 4095] -> [m, 4096], zeros behind the last, in both operands
 //   where rows of columns are unaligned, or hold     [k, 4097] -> [4097, k]: then they are rows of reduced elements,
 //   what tensor cores do not turn: bytes and tf32    which are made longer before where that is needed
+//
+// Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie across, the
+// smaller one is copied.
 #include "compiler/dispatch/products/matrix_product.h"
 
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/channels_last.h"
 
@@ -33,6 +37,12 @@ constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned =
 // aligned (splits/product_splits.h).
 constexpr int64_t kLengthOfParts = 64, kLeastDepthOfParts = 512;
 
+// Of tf32 that both lie across, so short a sum is over before a copy is.
+constexpr int64_t kLeastDepthOfTf32 = 128;
+// A side of so many times fewer elements is copied all the same: its tiles come as boxes that are as high as it has
+// rows. An H200: tt 200 x 4096 x 4096 34.9 us instead of 39.3.
+constexpr int64_t kTimesSmaller = 8;
+
 /// Types of which a tensor core wants the reduced elements adjacent.
 bool isNeverTurned(Type element, Operation *op) {
   return element.isInteger(8) || (element.isF32() && op->getParentOfType<ModuleOp>()->hasAttr(kTf32Attr));
@@ -51,6 +61,13 @@ public:
   bool isAnyUnaligned() const {
     return llvm::any_of(sides_, [](const Side &side) { return side.isUnaligned(); });
   }
+  /// Whether both sides lie across in tf32 of Hopper, and one is turned however small they are.
+  bool isAcrossTwice() const {
+    return mayStayAcross() && llvm::all_of(sides_, [&](const Side &side) { return staysAcross(side); });
+  }
+  bool mayStayAcross() const;
+  /// Whether one of two sides that may stay across is turned, which lies across or did.
+  bool isTurnedBeside(const OpOperand *turned) const;
   /// Copies operands where that pays, and replaces the operation by one that reads the copies.
   void align();
 
@@ -67,6 +84,7 @@ private:
     bool isUnaligned() const { return type.getShape().back() * bytes() % kBytes != 0; }
   };
 
+  bool staysAcross(const Side &side) const { return side.lastLoop() == side.across && !side.isUnaligned(); }
   bool isTurned(const Side &side) const;
   Side turned(OpBuilder &b, const Side &side);
   Side lengthened(OpBuilder &b, const Side &side, int64_t reduced);
@@ -112,8 +130,27 @@ bool MatrixProduct::isLarge(bool isUnaligned) const {
              double(isLong ? kLeastOfUnaligned : kLeastMultiplications);
 }
 
+/// Tiles take the product, and a copy of the other side takes less time than what is won.
+bool MatrixProduct::mayStayAcross() const {
+  return hasHopperTf32(op_) && std::min(rows_, columns_) > kMostFewOfTf32 && depth_ >= kLeastDepthOfTf32 &&
+         llvm::all_of(sides_, [](const Side &side) { return side.type.getElementType().isF32(); });
+}
+
 bool MatrixProduct::isTurned(const Side &side) const {
-  return side.lastLoop() == side.across && (side.isUnaligned() || isNeverTurned(side.type.getElementType(), op_));
+  if (side.lastLoop() != side.across)
+    return false;
+  if (!mayStayAcross() || side.isUnaligned())
+    return side.isUnaligned() || isNeverTurned(side.type.getElementType(), op_);
+  return isTurnedBeside(side.operand);
+}
+
+bool MatrixProduct::isTurnedBeside(const OpOperand *turned) const {
+  const bool isFirst = sides_[0].operand == turned;
+  const Side &side = sides_[isFirst ? 0 : 1], &other = sides_[isFirst ? 1 : 0];
+  const int64_t size = side.type.getNumElements(), others = other.type.getNumElements();
+  if (staysAcross(other))
+    return size < others || (size == others && isFirst);
+  return isLarge(/*isUnaligned=*/false) && size * kTimesSmaller <= others;
 }
 
 /// The same elements with those that are reduced adjacent.
@@ -205,7 +242,7 @@ bool isMatrixProduct(linalg::LinalgOp op) {
 
 void alignOperands(linalg::LinalgOp op) {
   if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
-      product && product->isLarge(product->isAnyUnaligned()))
+      product && (product->isLarge(product->isAnyUnaligned()) || product->isAcrossTwice()))
     product->align();
 }
 
@@ -225,7 +262,11 @@ bool readsTurnedCopy(OpOperand &operand) {
   const int64_t bytes = elementBytes(source.getElementType());
   const std::optional<MatrixProduct> product = MatrixProduct::of(op);
   const bool isUnaligned = source.getShape().back() * bytes % kBytes != 0;
-  return product && product->isLarge(isUnaligned) && (isNeverTurned(source.getElementType(), op) || isUnaligned);
+  if (!product || (isUnaligned && product->isLarge(isUnaligned)))
+    return product.has_value();
+  if (product->mayStayAcross())
+    return product->isTurnedBeside(&operand);
+  return product->isLarge(isUnaligned) && isNeverTurned(source.getElementType(), op);
 }
 
 } // namespace tenon::compiler::dispatch

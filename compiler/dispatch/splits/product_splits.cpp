@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/filter_splits.h"
@@ -180,10 +181,16 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
                         sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
+  // Tiles have 128 positions of a side that lies across in tf32 (analysis/hopper_tf32.h).
+  const bool isAcross = isHopperTf32(*product) && liesAcross(*product, product->right);
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
+                         : isAcross ? tiles(64, 128)
                          : hasCores ? (rows <= 64 ? tiles(64, isNarrow ? 64 : 128) : tiles(128, 64))
                                     : tiles(64, 64);
-  const int64_t most = sizes[loop] / (skinny ? kLeastOfSkinny : hasCores ? kLeastOfProduct : kLeastOfScalarProduct);
+  const int64_t most = sizes[loop] / (skinny     ? kLeastOfSkinny
+                                      : hasCores ? kLeastOfProduct
+                                      : isAcross ? kLeastOfProduct / 2
+                                                 : kLeastOfScalarProduct);
   // Parts are made of the types: each has to say its sizes.
   const bool mayBe =
       llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }) &&

@@ -33,13 +33,15 @@ TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step, uint
           .rightIsAcross = !rightAlong};
 }
 
-/// By one thread of a consumer for each block that fills the stage. Of copied elements every block fills its own.
+/// By one thread of a consumer, or of each of its warps, for each block that fills the stage. Of copied elements every
+/// block fills its own.
 void WarpgroupProduct::tellEmpty(Value step, Value condition) {
   auto onlyIf = [&](Value isTeller) { return condition ? k_.both(isTeller, condition) : isTeller; };
+  Value thread = k_.rem(thread_, k_.number(kGroupThreads / tellers()));
   if (!isInCluster())
-    return k_.when(onlyIf(k_.equal(thread_, k_.number(0))), [&] { ring_->empty(step); });
+    return k_.when(onlyIf(k_.equal(thread, k_.number(0))), [&] { ring_->empty(step); });
   Value fillers = k_.select(isFast_, k_.number(kernel_.cluster), k_.number(1));
-  k_.when(onlyIf(k_.less(thread_, fillers)), [&] { ring_->emptyFor(step, k_.select(isFast_, thread_, rank_)); });
+  k_.when(onlyIf(k_.less(thread, fillers)), [&] { ring_->emptyFor(step, k_.select(isFast_, thread, rank_)); });
 }
 
 /// Of f8: what a step comes to is added to the sums of all steps (product.h). Wide tiles take two turns, so that sums
@@ -73,6 +75,8 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, cons
 WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, const Part &part, uint32_t parts) {
   if (kernel_.product.addsSteps())
     return multiplyAndAdd(tile, part, parts);
+  if (isFromRegisters())
+    return multiplyFromRegisters(tile, part, parts);
   const uint32_t ofPart = kGroupRows * groupColumns() / kGroupThreads;
   Values sums(parts * ofPart, neutral(k_, kernel_.product.sum.sum));
   // Zeros that are copied to the second part's sums behind the first one's products would wait for these.
@@ -96,10 +100,21 @@ WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, const Part
   return sums;
 }
 
-/// Lane l of a warp holds columns 2 (l % 4) and the next of each eight, of row l / 4 and of the eighth behind it.
-void WarpgroupProduct::write(Tile &tile, const Values &sums) {
+/// Lane l of a warp has row l / 4 of its 16, and the eighth behind it.
+Value WarpgroupProduct::rowOfSums(uint32_t half) {
   Value lane = k_.rem(thread_, k_.number(32)), warp = k_.div(thread_, k_.number(32));
-  Value row = k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4)));
+  if (!isFromRegisters())
+    return k_.add(k_.add(k_.mul(warp, k_.number(16)), k_.div(lane, k_.number(4))), k_.number(8 * half));
+  constexpr uint32_t kInChunk = 4, kInBlock = 32;
+  Value block = k_.mul(k_.div(warp, k_.number(2)), k_.number(kInBlock));
+  Value pair = k_.mul(k_.rem(k_.div(lane, k_.number(4)), k_.number(2)), k_.number(2));
+  return k_.add(k_.add(block, k_.mul(chunkOfRegisters(), k_.number(kInChunk))), k_.add(pair, k_.number(half)));
+}
+
+/// Lane l of a warp holds columns 2 (l % 4) and the next of each eight, of two rows.
+void WarpgroupProduct::write(Tile &tile, const Values &sums) {
+  Value lane = k_.rem(thread_, k_.number(32));
+  const Value rows[] = {rowOfSums(0), rowOfSums(1)};
   Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
   SmallVector<ResultPart> parts;
   const uint32_t ofPart = kGroupRows * groupColumns() / kGroupThreads;
@@ -113,8 +128,7 @@ void WarpgroupProduct::write(Tile &tile, const Values &sums) {
     for (uint32_t column = 0; column < part.columns / 8; ++column)
       for (uint32_t half = 0; half < 2; ++half) {
         const Value *values = sums.begin() + number * ofPart + 4 * (first / 8 + column) + 2 * half;
-        part.runs.push_back(
-            {k_.add(row, k_.number(8 * half)), k_.add(pair, k_.number(8 * column)), Values(values, values + 2)});
+        part.runs.push_back({rows[half], k_.add(pair, k_.number(8 * column)), Values(values, values + 2)});
       }
   }
   writeResult(kernel_, tile.space, resultArena(), parts);

@@ -83,7 +83,8 @@ void WarpgroupProduct::run() {
   Value copying = k_.number(kGroupThreads), filling = copying;
   if (hasMaps() || isMixed())
     filling = k_.select(isFast_, k_.number(hasMaps() ? asking : kGroupThreads + 1), copying);
-  Value emptying = k_.select(isFast_, k_.number(kConsumers * kernel_.cluster), k_.number(kConsumers));
+  const uint32_t emptied = kConsumers * tellers();
+  Value emptying = k_.select(isFast_, k_.number(emptied * kernel_.cluster), k_.number(emptied));
   k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
     ring_->create(filling, emptying);
     for (Value map : kernel_.tensorMaps)

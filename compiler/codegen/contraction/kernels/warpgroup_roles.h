@@ -4,6 +4,7 @@
 //   warpgroup_product.cpp    the block: its memory, its tiles, who does what
 //   warpgroup_producer.cpp   operands into stages: boxes, copies, rows of experts, an operand that is computed
 //   warpgroup_consumer.cpp   products of the stages, and the result
+//   warpgroup_registers.cpp  products of a left operand that lies across in tf32
 //   warpgroup_shares.cpp     sums of parts of a tile that another block ends (shared_tiles.h)
 #pragma once
 
@@ -166,6 +167,15 @@ private:
   TensorCore::Step operandsOf(const Tile &tile, mlir::Value step, uint32_t part);
   Values multiply(const Tile &tile, const Part &part, uint32_t parts);
   Values multiplyAndAdd(const Tile &tile, const Part &part, uint32_t parts);
+  /// Whether the left operand is multiplied from registers.
+  bool isFromRegisters() const { return kernel_.product.isReadAcross(kernel_.product.left); }
+  Values multiplyFromRegisters(const Tile &tile, const Part &part, uint32_t parts);
+  Values leftRegisters(mlir::Value step, uint32_t part);
+  mlir::Value chunkOfRegisters();
+  /// Of a consumer's 64 rows, those of a thread's sums: of the first half of them, or the second.
+  mlir::Value rowOfSums(uint32_t half);
+  /// Threads of a consumer that tell that a stage is empty: each warp has one where it has read registers.
+  uint32_t tellers() const { return isFromRegisters() ? kGroupThreads / 32 : 1; }
   void write(Tile &tile, const Values &sums);
   void leaveSums(const Part &part, const Values &sums);
   Values withSharesOfOthers(const Part &part, const Values &sums);

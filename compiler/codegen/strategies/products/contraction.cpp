@@ -29,7 +29,7 @@ struct GivenWarpgroups {
 };
 
 /// @param given nothing: what is best
-Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product, int64_t side,
+Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &asGiven, int64_t side,
             int64_t columns, const std::optional<GivenWarpgroups> &given = {}) {
   auto extents = [&](ArrayRef<unsigned> axes) {
     SmallVector<SpaceAxis> chosen;
@@ -42,14 +42,15 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
       kThreads,
       {{"rows", side}, {"columns", columns}, {"warpgroup_rows", 0}, {"warpgroup_columns", 0}, {"warpgroup_cluster", 1}},
       // Each expert of a routed product may leave a tile that is not full.
-      {{extents(product.batch), 1},
-       {extents(product.rows), side, product.experts},
-       {extents(product.columns), columns}}};
-  if (!product.warpElement() && side == kLargeTile)
+      {{extents(asGiven.batch), 1},
+       {extents(asGiven.rows), side, asGiven.experts},
+       {extents(asGiven.columns), columns}}};
+  if (!asGiven.warpElement() && side == kLargeTile)
     plan.threads = kFewThreads;
-  if (!product.warpElement())
+  if (!asGiven.warpElement())
     return plan;
-  const std::optional<int64_t> launched = tilesOf(shape, product, side, columns);
+  const std::optional<int64_t> launched = tilesOf(shape, asGiven, side, columns);
+  const Product product = asGiven.forWarpgroups();
   const WarpgroupTile *tile = given                ? (given->tile ? &*given->tile : nullptr)
                               : product.routes     ? &routedWarpgroupTile(shape, product, side)
                               : launched           ? bestWarpgroupTile(shape, product, *launched)
@@ -104,8 +105,9 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
 
 /// Of known sizes, with the sums of the last tiles shared where that is faster.
 std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
-                                const Product &product, int64_t side, int64_t columns) {
-  const Plan whole = planOf(name, kernel, shape, product, side, columns);
+                                const Product &asGiven, int64_t side, int64_t columns) {
+  const Plan whole = planOf(name, kernel, shape, asGiven, side, columns);
+  const Product product = asGiven.forWarpgroups();
   const WarpgroupTile tile{whole.choice("warpgroup_rows"), whole.choice("warpgroup_columns"), 0};
   const auto *known = llvm::find_if(warpgroupTiles(), [&](const WarpgroupTile &each) {
     return each.rows == tile.rows && each.columns == tile.columns;
@@ -115,7 +117,7 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
   if (!shared)
     return {whole};
   const GivenWarpgroups given{*shared->tile};
-  return sharingPlans(planOf(name, kernel, shape, product, side, columns, given), kernel, shape, product,
+  return sharingPlans(planOf(name, kernel, shape, asGiven, side, columns, given), kernel, shape, product,
                       shared->parts);
 }
 
@@ -287,16 +289,17 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
     return {};
   std::vector<TileChoice> choices;
   const Multiplier multiplier = multiplierOf(target, *product);
+  const Product read = product->forWarpgroups();
   if (multiplier == Multiplier::Warpgroup)
     for (const WarpgroupTile &tile : warpgroupTiles()) {
-      if (!isWarpgroupTile(tile.rows, tile.columns, product->right))
+      if (!isWarpgroupTile(tile.rows, tile.columns, read.right))
         continue;
-      const uint32_t depth = warpgroupDepth(product->left.value.getType());
+      const uint32_t depth = warpgroupDepth(read.left.value.getType());
       auto rightIn = [&](uint32_t parts) {
-        return tightMapOf(shape, *product, product->right, uint32_t(tile.columns), depth, parts);
+        return tightMapOf(shape, read, read.right, uint32_t(tile.columns), depth, parts);
       };
       auto leftIn = [&](uint32_t parts) {
-        return tightMapOf(shape, *product, product->left, uint32_t(tile.rows), depth, parts);
+        return tightMapOf(shape, read, read.left, uint32_t(tile.rows), depth, parts);
       };
       const bool hasMaps = leftIn(1) && rightIn(1);
       if (!hasMaps && !product->tensorCoreElement())
@@ -304,16 +307,16 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
       choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
       const TileChoice alone = choices.back();
       for (int64_t parts = 2; parts <= kMostParts; ++parts)
-        if (mayShareSums(shape, *product, tile, parts)) {
+        if (mayShareSums(shape, read, tile, parts)) {
           choices.push_back(alone);
           choices.back().numbers.emplace_back(kParts.str(), parts);
         }
-      if (hasMaps && rightIn(kPair) && hasPairs(shape, *product, tile)) {
+      if (hasMaps && rightIn(kPair) && hasPairs(shape, read, tile)) {
         choices.push_back(alone);
         choices.back().numbers.emplace_back("blocks", kPair);
       }
-      const std::optional<int64_t> columns = shape.sizeOf(product->columns);
-      if (hasMaps && columns && isSideBySide(shape, *product, tile.rows))
+      const std::optional<int64_t> columns = shape.sizeOf(read.columns);
+      if (hasMaps && columns && isSideBySide(shape, read, tile.rows))
         for (uint32_t blocks : {kPair, kQuad})
           if (leftIn(blocks) && *columns >= tile.columns * blocks)
             choices.push_back(
@@ -351,7 +354,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
     tile = {kSmallTile, kSmallTile};
   if (tile) {
     const Plan whole = planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups);
-    return parts > 1 ? sharingPlans(whole, kernel, shape, *product, parts) : std::vector<Plan>{whole};
+    return parts > 1 ? sharingPlans(whole, kernel, shape, product->forWarpgroups(), parts) : std::vector<Plan>{whole};
   }
   std::vector<Plan> plans = this->plans(kernel, shape);
   for (Plan &plan : plans) {
@@ -360,7 +363,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
     plan = std::move(with);
   }
   if (parts > 1) // of known sizes, which have one plan
-    return sharingPlans(plans.front(), kernel, shape, *product, parts);
+    return sharingPlans(plans.front(), kernel, shape, product->forWarpgroups(), parts);
   return plans;
 }
 
@@ -389,9 +392,10 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
   };
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Product> product = Product::of(kernel, shape);
-  const bool isOfWarpgroups = product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
-                              isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->right) &&
-                              choice(kClearsFlags) == 0;
+  const bool isOfWarpgroups =
+      product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
+      isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->forWarpgroups().right) &&
+      choice(kClearsFlags) == 0;
   if (!isOfWarpgroups)
     return kernel.threads;
   return ComputedTile::operandOf(*product, shape) ? kComputingThreads : kWarpgroupThreads;
@@ -420,7 +424,13 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
 void Contraction::write(Writer &writer) const {
   if (writer.choiceOr(kClearsFlags, 0) != 0)
     return clearShareFlags(writer);
-  const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  const Multiplier multiplier = multiplierOf(writer.target, *product);
+  const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
+  const bool isOfWarpgroups =
+      multiplier == Multiplier::Warpgroup && isWarpgroupTile(rows, columns, product->forWarpgroups().right);
+  if (isOfWarpgroups)
+    product = product->forWarpgroups();
   ProductKernel kernel{.kernel = writer.kernel,
                        .shape = writer.shape,
                        .product = *product,
@@ -432,9 +442,7 @@ void Contraction::write(Writer &writer) const {
                        .depth = 0,
                        .tensorMaps = {},
                        .target = writer.target.number};
-  const Multiplier multiplier = multiplierOf(writer.target, *product);
-  const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
-  if (multiplier == Multiplier::Warpgroup && isWarpgroupTile(rows, columns, product->right)) {
+  if (isOfWarpgroups) {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));

@@ -94,12 +94,12 @@ std::vector<Plan> sharingPlans(const Plan &whole, const KernelFunction &kernel, 
 
 void clearShareFlags(Writer &writer) {
   KernelBuilder &k = writer.k;
-  const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  const Product product = Product::of(writer.kernel, writer.shape)->forWarpgroups();
   const WarpgroupTile tile{writer.choice("warpgroup_rows"), writer.choice("warpgroup_columns"), 0};
-  if (writer.kernel.scratch.empty() || !mayShareSums(writer.shape, *product, tile, writer.choice(kParts)))
+  if (writer.kernel.scratch.empty() || !mayShareSums(writer.shape, product, tile, writer.choice(kParts)))
     return;
   Value flags = writer.arguments.pointers[writer.kernel.scratch.back().binding];
-  const int64_t shares = sharesOf(writer.shape, *product, tile, writer.choice(kParts));
+  const int64_t shares = sharesOf(writer.shape, product, tile, writer.choice(kParts));
   Value none = arith::ConstantOp::create(k.b, k.loc, k.b.getI32IntegerAttr(0));
   k.loop(k.thread(), k.number(kTickets + shares * kConsumers), k.number(k.threads), {}, [&](Value flag, ValueRange) {
     k.store(none, k.at(flags, k.b.getI32Type(), flag), 4);

@@ -4,6 +4,7 @@
 #include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/skinny_product.h"
 #include "compiler/codegen/strategies/products/contraction.h"
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
@@ -242,7 +243,9 @@ std::vector<TileChoice> Planner::choices() {
 std::vector<Plan> Planner::run(const TileChoice *given) {
   if (reduced_ && *reduced_ < kLeastReduced)
     return {};
-  const int64_t mostOfAny = multipliesByWarps(product_) ? kMostFew : kMostFewScalar;
+  func::FuncOp function = kernel_.function;
+  const bool isTf32 = product_.warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr);
+  const int64_t mostOfAny = multipliesByWarps(product_) ? kMostFew : isTf32 ? dispatch::kMostFewOfTf32 : kMostFewScalar;
   const bool fewAreRows = !rows_      ? !(columns_ && *columns_ <= mostOfAny)
                           : !columns_ ? *rows_ <= mostOfAny
                                       : *rows_ <= *columns_;

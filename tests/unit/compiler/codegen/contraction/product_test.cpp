@@ -40,6 +40,31 @@ TEST_F(ProductOf, ElementsOfTensorCores) {
   EXPECT_FALSE(product("mk", "nk", "i8", "i8").warpElement());
 }
 
+TEST_F(ProductOf, WarpgroupsReadOneSideOfTf32Across) {
+  auto rounded = [&](const std::string &left, const std::string &right, const std::string &element = "f32") {
+    Product found = product(left, right, element, "f32");
+    found.roundsToTf32 = true;
+    return found;
+  };
+  const Product left = rounded("km", "nk");
+  EXPECT_TRUE(left.isReadAcross(left.left));
+  EXPECT_FALSE(left.isReadAcross(left.right));
+  EXPECT_EQ(left.forWarpgroups().rows, left.rows);
+  // The right one alone is multiplied as the left one of the exchanged product.
+  const Product right = rounded("mk", "kn"), exchanged = right.forWarpgroups();
+  EXPECT_FALSE(right.isReadAcross(right.right));
+  EXPECT_TRUE(exchanged.isReadAcross(exchanged.left));
+  EXPECT_EQ(exchanged.rows, right.columns);
+  for (const auto &[first, second, element] :
+       {std::tuple("km", "kn", "f32"), std::tuple("mk", "nk", "f32"), std::tuple("km", "nk", "bf16")}) {
+    const Product other = rounded(first, second, element);
+    EXPECT_FALSE(other.isReadAcross(other.left));
+    EXPECT_EQ(other.forWarpgroups().rows, other.rows);
+  }
+  const Product exact = product("mk", "kn", "f32", "f32");
+  EXPECT_EQ(exact.forWarpgroups().rows, exact.rows);
+}
+
 TEST_F(ProductOf, BytesOfF8AreFactors) {
   const Product same = product("mk", "nk", "f8E4M3FN", "f32");
   EXPECT_TRUE(same.isOfF8());

@@ -59,6 +59,17 @@ TEST_F(TileMapTest, BoxesAreNoHigherThanTheRows) {
   EXPECT_EQ(across->boxes, 2u);
 }
 
+TEST_F(TileMapTest, BoxesOfTf32ThatLieAcrossHave32Positions) {
+  const KernelFunction &kernel = read("km", "nk", {{'m', "40"}, {'n', "512"}, {'k', "512"}}, "f32");
+  std::optional<Product> product = Product::of(kernel, *shape_);
+  EXPECT_FALSE(mapOf(*shape_, *product, product->left, 128, 32));
+  product->roundsToTf32 = true;
+  EXPECT_EQ(boxOf(mapOf(*shape_, *product, product->left, 128, 32)), (Box{32, 32}));
+  const auto tight = tightMapOf(*shape_, *product, product->left, 128, 32);
+  EXPECT_EQ(tight->boxes, 2u);
+  EXPECT_TRUE(tight->element.isTF32());
+}
+
 TEST_F(TileMapTest, WhereTheLastTileHasSomeRowsBoxesMayBeLeftOut) {
   const auto whole = tightMapOfLeft("mk", "512", 256), ragged = tightMapOfLeft("mk", "300", 256),
              unknown = tightMapOfLeft("mk", "?", 128);
