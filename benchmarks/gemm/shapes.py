@@ -108,6 +108,7 @@ SETS = {
         *((m, n, k) for m in (16, 64, 256, 1024, 4096) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))))],
 }
 SETS["random"] = drawn(49, 5)
+SETS["closing"] = drawn(42, 29)
 # Last tiles that have few of their rows or columns, and rows that are not aligned.
 SETS["uneven"] = [Product("bf16", "nt", m, n, k) for m in (70, 130, 200, 263, 300, 1000) for n, k in ((4096, 4096), (6144, 4096), (28672, 4096))] + [
     *(Product("f32", "nt", *s) for s in ((96, 4096, 4096), (256, 4096, 4096), (1000, 3000, 7000), (4095, 4097, 4096))),

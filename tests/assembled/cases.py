@@ -114,12 +114,14 @@ def on_warpgroups():
         yield from (of_tile(tile, kind) for kind in ("bf16", "f8"))
     for tile in ((128, 256), (64, 128)):
         yield from (of_tile(tile, kind) for kind in ("i8", "tf32"))
+    # From registers.
+    yield from (of_tile(tile, "tf32", "nn") for tile in ((128, 256), (64, 128)))
     # Every order of the operands; f16; the sums of f8 left to tensor cores.
     yield from (of_tile((128, 256), "bf16", layout) for layout in ("nn", "tn", "tt"))
     yield of_tile((64, 128), "bf16", "nn")
     yield from (of_tile((128, 256), kind) for kind in ("f16", "f8fast"))
     # Tiles that the result and the sum leave half empty, with an activation; rows that no tensor map and no vector reads.
-    yield of_tile((128, 256), "bf16", k=1000, fused="relu", less=8)
+    yield of_tile((128, 256), "bf16", k=1008, fused="relu", less=8)
     yield of_tile((128, 256), "f8", k=1000, less=1)
     yield product("sm_90a", "multicast::cluster", "bf16", "nn", 8192, 8192, 8192, warpgroup_rows=128, warpgroup_columns=256,
                   warpgroup_cluster=2)

@@ -183,6 +183,16 @@ def cases(sizes):
                 yield Case("contraction, bias, relu", name, one(
                     [*arguments, bias], lambda f, a, b, c, operand=operand: biased(f, "ik,kj->ij", operand, "f32", a, b, c),
                     biased_relu("ik,kj->ij", operand)))
+    # Rows of columns that are not aligned, of large operands: they are made wider, and so is the result.
+    for spec, operand, shape in (("ki,kj->ij", "f16", (67, 101, 2701)), ("ik,kj->ij", "f32", (68, 99, 2704)), ("ki,jk->ji", "bf16", (101, 72, 2704))):
+        if whole or operand == "f16":
+            yield Case(f"contraction widened {spec}", f"{operand} to f32", one(
+                pair(spec, operand, shape, False), lambda f, a, b, spec=spec, operand=operand: contract(f, spec, operand, "f32", a, b),
+                lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
+    bias = argument("f32", elements.draw(generator("widened"), "f32", (101,)), False)
+    yield Case("contraction widened, bias, relu", "bf16", one(
+        [*pair("ik,kj->ij", "bf16", (67, 101, 2704), False), bias],
+        lambda f, a, b, c: biased(f, "ik,kj->ij", "bf16", "f32", a, b, c), biased_relu("ik,kj->ij", "bf16")))
     for operand, result in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32")):
         by_warps = [(f'by = "mma.sync", rows = {rows}, columns = {columns}', "warps") for rows, columns in TILES_OF_WARPS]
         by_warpgroups = [(f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}', "warpgroups")

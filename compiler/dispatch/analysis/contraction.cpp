@@ -325,7 +325,9 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
   FewRows found{&product.left, &product.right, rows, columns, sizeOf(product.batch)};
   if (columns < rows)
     found = {&product.right, &product.left, columns, rows, found.batchSize};
-  const int64_t most = isHopperTf32(product)              ? kMostFewOfTf32
+  const bool isTiledTf32 = mayRoundForTensorCores(product) && !isForTensorCores(product) && hasHopperTf32(product.op) &&
+                           hasBoxes(product.op);
+  const int64_t most = isTiledTf32                        ? kMostFewOfTf32
                        : !isForTensorCores(product)       ? kMostFewScalar
                        : isOnlyRead(product, *found.wide) ? mostFewReadOf(product, found)
                                                           : kMostFew;

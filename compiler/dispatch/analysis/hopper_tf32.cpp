@@ -2,7 +2,6 @@
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,19 +18,16 @@ bool hasHopperTf32(Operation *op) {
   return anyHas(kTf32Attr) && anyHas(kHopperOnlyAttr);
 }
 
-bool isHopperTf32(const Contraction &product) {
-  return factorTypeOf(product.left.value).isF32() && factorTypeOf(product.right.value).isF32() &&
-         hasHopperTf32(product.op);
-}
-
-bool liesAcross(const Contraction &product, const ContractionSide &side) {
-  linalg::GenericOp op = product.op;
-  if (side.inputs.size() != 1)
-    return false;
-  const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(side.inputs.front()));
-  return map.getNumResults() != 0 && llvm::none_of(product.reduced, [&](unsigned loop) {
-           return map.getResults().back().isFunctionOfDim(loop);
-         });
+bool hasBoxes(linalg::GenericOp op) {
+  constexpr int64_t kVector = 16 / sizeof(float);
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    const AffineMap map = op.getMatchingIndexingMap(operand);
+    if (map.getNumResults() == 0 || !isa<AffineDimExpr>(map.getResults().back()))
+      return false;
+    const int64_t size = sizes[map.getDimPosition(map.getNumResults() - 1)];
+    return !ShapedType::isDynamic(size) && size % kVector == 0;
+  });
 }
 
 } // namespace tenon::compiler::dispatch

@@ -4,17 +4,21 @@
 // What multiplies them elsewhere wants both along, and is ten times as slow where they are not.
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tenon::compiler::dispatch {
+
+// On a module or a kernel function: code is made for sm_90a alone. What a launch gives of shared memory is the same on
+// all targets: an attention with depths above 128 takes more on Hopper than others have.
+inline constexpr llvm::StringLiteral kHopperOnlyAttr = "tenon.hopper_only";
 
 /// Of more rows tiles are faster than who has each element of the other side in a register once, without tensor cores.
 inline constexpr int64_t kMostFewOfTf32 = 8;
 
-/// Whether operations may be such products where their factors are f32.
+/// Whether a product is such a one where its factors are f32.
 bool hasHopperTf32(mlir::Operation *op);
-bool isHopperTf32(const Contraction &product);
-/// Whether a side of such a product lies across.
-bool liesAcross(const Contraction &product, const ContractionSide &side);
+/// Whether rows of its operands are known to be multiples of 16 bytes: else there are no boxes, and who has each
+/// element of the other side in a register once is faster.
+bool hasBoxes(mlir::linalg::GenericOp op);
 
 } // namespace tenon::compiler::dispatch

@@ -6,12 +6,9 @@
 #pragma once
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 
 namespace tenon::compiler::dispatch {
-
-// On a module or a kernel function: code is made for sm_90a alone. What a launch gives of shared memory is the same on
-// all targets: an attention with depths above 128 takes more on Hopper than others have.
-inline constexpr llvm::StringLiteral kHopperOnlyAttr = "tenon.hopper_only";
 
 /// Reduced elements that a tile takes at once: rows of 128 bytes.
 inline constexpr int64_t kStepOfTiles = 64;

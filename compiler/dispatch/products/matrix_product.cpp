@@ -4,8 +4,11 @@
 // beside that. It is made
 //
 //   where rows of reduced elements are unaligned     [m, 4095] -> [m, 4096], zeros behind the last, in both operands
-//   where rows of columns are unaligned, or hold     [k, 4097] -> [4097, k]: then they are rows of reduced elements,
-//   what tensor cores do not turn: bytes and tf32    which are made longer before where that is needed
+//   where rows of columns are unaligned              [k, 1437] -> [k, 1472]: the result has more columns, which are
+//   left
+//                                                    out behind it; where it has more elements than the operand,
+//   or hold what tensor cores do not turn: bytes     [k, 4097] -> [4097, k]: rows of reduced elements, which are made
+//   and tf32                                         longer where that is needed
 //
 // Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie across, the
 // smaller one is copied.
@@ -14,6 +17,7 @@
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/channels_last.h"
+#include "compiler/dispatch/products/turned_result.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -42,6 +46,11 @@ constexpr int64_t kLeastDepthOfTf32 = 128;
 // A side of so many times fewer elements is copied all the same: its tiles come as boxes that are as high as it has
 // rows. An H200: tt 200 x 4096 x 4096 34.9 us instead of 39.3.
 constexpr int64_t kTimesSmaller = 8;
+// Wide rows begin at lines of the cache.
+constexpr int64_t kLineBytes = 128, kLeastOfLines = 512;
+// A copy that is turned and longer reads single elements from all over the tensor. Of more than so many, rows are made
+// wider, or there are two copies (an H200: [8965, 1437] of f16 95 us).
+constexpr int64_t kMostAtOnce = int64_t(1) << 22, kLeastWidened = int64_t(1) << 18;
 
 /// Types of which a tensor core wants the reduced elements adjacent.
 bool isNeverTurned(Type element, Operation *op) {
@@ -66,6 +75,7 @@ public:
     return mayStayAcross() && llvm::all_of(sides_, [&](const Side &side) { return staysAcross(side); });
   }
   bool mayStayAcross() const;
+  bool mayWiden() const;
   /// Whether one of two sides that may stay across is turned, which lies across or did.
   bool isTurnedBeside(const OpOperand *turned) const;
   /// Copies operands where that pays, and replaces the operation by one that reads the copies.
@@ -84,10 +94,16 @@ private:
     bool isUnaligned() const { return type.getShape().back() * bytes() % kBytes != 0; }
   };
 
-  bool staysAcross(const Side &side) const { return side.lastLoop() == side.across && !side.isUnaligned(); }
+  bool staysAcross(const Side &side) const {
+    return side.lastLoop() == side.across && (!side.isUnaligned() || mayWiden());
+  }
   bool isTurned(const Side &side) const;
+  bool isWidened(const Side &side) const {
+    return side.lastLoop() == side.across && side.isUnaligned() && !isTurned(side);
+  }
   Side turned(OpBuilder &b, const Side &side);
-  Side lengthened(OpBuilder &b, const Side &side, int64_t reduced);
+  /// The same with zeros behind the last element of each loop that is longer in `sizes`.
+  Side lengthened(OpBuilder &b, const Side &side, ArrayRef<int64_t> sizes);
 
   explicit MatrixProduct(linalg::LinalgOp op) : op_(op) {}
 
@@ -95,7 +111,45 @@ private:
   SmallVector<Side, 2> sides_;
   unsigned reduced_ = 0; // loop
   int64_t batch_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
+  bool startsFromOne_ = false; // value, for all sums
 };
+
+/// The result of an operation, with the operations behind it that compute each element from one of it, becomes one of
+/// larger dimensions; what is behind these reads the first elements of each.
+void widenResult(linalg::GenericOp op, ArrayRef<int64_t> shape) {
+  Value result = op.getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  auto widen = [&](linalg::GenericOp writer, Value start) {
+    writer.getDpsInitOperand(0)->set(start);
+    result = writer.getResult(0);
+    type = cast<RankedTensorType>(result.getType());
+    result.setType(start.getType());
+  };
+  OpBuilder b(op);
+  auto emptyOf = [&](Location loc) { return tensor::EmptyOp::create(b, loc, shape, type.getElementType()); };
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  widen(op, linalg::FillOp::create(b, op.getLoc(), fill.getInputs()[0], emptyOf(op.getLoc()).getResult()).getResult(0));
+  while (result.hasOneUse()) {
+    auto reader = dyn_cast<linalg::GenericOp>(*result.user_begin());
+    if (!isSamePlace(reader) || reader.getNumDpsInputs() != 1)
+      break;
+    b.setInsertionPoint(reader);
+    type = cast<RankedTensorType>(reader.getResult(0).getType());
+    widen(reader, emptyOf(reader.getLoc()));
+  }
+  b.setInsertionPointAfterValue(result);
+  Value empty = tensor::EmptyOp::create(b, result.getLoc(), type.getShape(), type.getElementType());
+  auto first = linalg::GenericOp::create(
+      b, result.getLoc(), type, ValueRange(), empty, b.getMultiDimIdentityMap(type.getRank()),
+      SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+      [&](OpBuilder &b, Location loc, ValueRange) {
+        SmallVector<Value> indices;
+        for (unsigned dimension = 0; dimension < type.getRank(); ++dimension)
+          indices.push_back(linalg::IndexOp::create(b, loc, dimension));
+        linalg::YieldOp::create(b, loc, tensor::ExtractOp::create(b, loc, result, indices).getResult());
+      });
+  result.replaceUsesWithIf(first.getResult(0), [&](OpOperand &use) { return !first->isAncestor(use.getOwner()); });
+}
 
 std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -112,6 +166,7 @@ std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
   product.rows_ = sizes[loops->m[0]];
   product.columns_ = sizes[loops->n[0]];
   product.depth_ = sizes[product.reduced_];
+  product.startsFromOne_ = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>() != nullptr;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand->get().getType());
     if (!type || !type.hasStaticShape() || !isMultipliedByVectors(type.getElementType()))
@@ -139,9 +194,21 @@ bool MatrixProduct::mayStayAcross() const {
 bool MatrixProduct::isTurned(const Side &side) const {
   if (side.lastLoop() != side.across)
     return false;
-  if (!mayStayAcross() || side.isUnaligned())
-    return side.isUnaligned() || isNeverTurned(side.type.getElementType(), op_);
-  return isTurnedBeside(side.operand);
+  if (side.isUnaligned() && !mayWiden())
+    return true;
+  return mayStayAcross() ? isTurnedBeside(side.operand) : isNeverTurned(side.type.getElementType(), op_);
+}
+
+/// Whether the result may have more rows and columns, and that takes less time than to turn operands.
+bool MatrixProduct::mayWiden() const {
+  int64_t elements = 0;
+  for (const Side &side : sides_)
+    if (side.lastLoop() == side.across && side.isUnaligned())
+      elements += side.type.getNumElements();
+  const bool isTurnedElse =
+      llvm::any_of(sides_, [&](const Side &side) { return isNeverTurned(side.type.getElementType(), op_); });
+  return startsFromOne_ && elements > (isTurnedElse ? kMostAtOnce : kLeastWidened) &&
+         batch_ * rows_ * columns_ <= elements;
 }
 
 bool MatrixProduct::isTurnedBeside(const OpOperand *turned) const {
@@ -175,16 +242,22 @@ MatrixProduct::Side MatrixProduct::turned(OpBuilder &b, const Side &side) {
   return {side.operand, side.across, AffineMap::get(side.map.getNumDims(), 0, results, b.getContext()), type};
 }
 
-/// The same with zeros behind the last of `reduced` elements.
-MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, int64_t reduced) {
-  const unsigned rank = side.map.getNumResults(), position = *side.map.getResultPosition(b.getAffineDimExpr(reduced_));
-  SmallVector<int64_t> shape = llvm::to_vector(side.type.getShape());
-  const int64_t size = shape[position];
-  shape[position] = reduced;
+MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, ArrayRef<int64_t> sizes) {
+  const unsigned rank = side.map.getNumResults();
+  SmallVector<int64_t> shape;
+  for (unsigned dimension = 0; dimension < rank; ++dimension)
+    shape.push_back(sizes[side.map.getDimPosition(dimension)]);
+  if (ArrayRef(shape) == side.type.getShape())
+    return side;
   const RankedTensorType type = side.type.clone(shape);
   const Location loc = op_.getLoc();
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
-  Value end = arith::ConstantIndexOp::create(b, loc, size), last = arith::ConstantIndexOp::create(b, loc, size - 1);
+  SmallVector<Value> ends(rank), lasts(rank); // where it is longer
+  for (unsigned dimension = 0; dimension < rank; ++dimension)
+    if (const int64_t size = side.type.getDimSize(dimension); size != shape[dimension]) {
+      ends[dimension] = arith::ConstantIndexOp::create(b, loc, size);
+      lasts[dimension] = arith::ConstantIndexOp::create(b, loc, size - 1);
+    }
   Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
   Value source = side.operand->get();
   auto copy = linalg::GenericOp::create(
@@ -194,8 +267,15 @@ MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, in
         SmallVector<Value> indices;
         for (unsigned dimension = 0; dimension < rank; ++dimension)
           indices.push_back(linalg::IndexOp::create(b, loc, dimension));
-        Value isInside = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, indices[position], end);
-        indices[position] = arith::MinSIOp::create(b, loc, indices[position], last);
+        Value isInside;
+        for (unsigned dimension = 0; dimension < rank; ++dimension) {
+          if (!ends[dimension])
+            continue;
+          Value &index = indices[dimension];
+          Value isBelow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, ends[dimension]);
+          isInside = isInside ? arith::AndIOp::create(b, loc, isInside, isBelow).getResult() : isBelow;
+          index = arith::MinSIOp::create(b, loc, index, lasts[dimension]);
+        }
         Value read = tensor::ExtractOp::create(b, loc, source, indices);
         linalg::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, isInside, read, zero).getResult());
       });
@@ -205,24 +285,39 @@ MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, in
 
 void MatrixProduct::align() {
   OpBuilder b(op_);
-  const bool turnsAny = llvm::any_of(sides_, [&](const Side &side) { return isTurned(side); });
   unsigned narrowest = kBytes;
-  bool isLengthened = false;
+  bool isLengthened = false, isWidenedAny = false, turnsAny = false, areAllCopied = true;
+  SmallVector<int64_t> sizes = op_.getStaticLoopRanges();
+  SmallVector<bool, 2> areTurned; // before the operation changes
   for (const Side &side : sides_) {
     narrowest = std::min(narrowest, side.bytes());
-    const bool isAlongReduced = side.lastLoop() == reduced_ || isTurned(side);
+    areTurned.push_back(isTurned(side));
+    turnsAny |= areTurned.back();
+    const bool isAlongReduced = side.lastLoop() == reduced_ || areTurned.back();
     isLengthened |= isAlongReduced && depth_ * side.bytes() % kBytes != 0;
+    areAllCopied &= areTurned.back() || isWidened(side);
+    if (!isWidened(side))
+      continue;
+    isWidenedAny = true;
+    int64_t &size = sizes[side.across];
+    size = int64_t(llvm::alignTo(uint64_t(size), uint64_t(size < kLeastOfLines ? kBytes : kLineBytes) / side.bytes()));
   }
-  if (!turnsAny && !isLengthened)
+  if (!turnsAny && !isLengthened && !isWidenedAny)
     return;
   const int64_t multiple = depth_ >= kLeastDepthOfParts ? kLengthOfParts : kBytes / narrowest;
-  const int64_t reduced = (depth_ + multiple - 1) / multiple * multiple;
+  // Sums that no vector divides are not taken apart.
+  if (isLengthened || (isWidenedAny && (areAllCopied || depth_ * narrowest % kBytes != 0)))
+    sizes[reduced_] = int64_t(llvm::alignTo(uint64_t(depth_), uint64_t(multiple)));
   SmallVector<AffineMap> maps;
-  for (const Side &side : sides_) {
-    const Side next = isLengthened ? lengthened(b, side, reduced) : side;
-    maps.push_back((isTurned(side) ? turned(b, next) : next).map);
+  for (auto [side, isTurned] : llvm::zip_equal(sides_, areTurned)) {
+    if (!isTurned)
+      maps.push_back(lengthened(b, side, sizes).map);
+    else if (side.type.getNumElements() > kMostAtOnce)
+      maps.push_back(lengthened(b, turned(b, side), sizes).map);
+    else
+      maps.push_back(turned(b, lengthened(b, side, sizes)).map);
   }
-  if (!turnsAny)
+  if (!turnsAny && !isWidenedAny)
     return; // the same operation on longer operands
   OpOperand *start = op_.getDpsInitOperand(0);
   maps.push_back(op_.getMatchingIndexingMap(start));
@@ -232,6 +327,12 @@ void MatrixProduct::align() {
   generic.getRegion().takeBody(op_->getRegion(0));
   op_->getResult(0).replaceAllUsesWith(generic->getResult(0));
   op_->erase();
+  if (!isWidenedAny)
+    return;
+  SmallVector<int64_t> shape;
+  for (AffineExpr expr : maps.back().getResults())
+    shape.push_back(sizes[cast<AffineDimExpr>(expr).getPosition()]);
+  widenResult(generic, shape);
 }
 
 } // namespace

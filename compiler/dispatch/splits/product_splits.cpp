@@ -37,6 +37,16 @@ constexpr int64_t kLeastOfPlaces = 512;
 // Large tiles without tensor cores that a multiprocessor has at a time: one alone has too few warps.
 constexpr int64_t kScalarTilesAtOnce = 2;
 
+/// Whether the right side lies across.
+bool liesAcross(const Contraction &product) {
+  linalg::GenericOp op = product.op;
+  if (product.right.inputs.size() != 1)
+    return false;
+  const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(product.right.inputs.front()));
+  return map.getNumResults() != 0 &&
+         llvm::none_of(product.reduced, [&](unsigned loop) { return map.getResults().back().isFunctionOfDim(loop); });
+}
+
 /// Of a convolution on tensor cores with few tiles, the rows of the window are parts: none is cut.
 std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product, int64_t tiles) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -182,7 +192,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
                         sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
   // Tiles have 128 positions of a side that lies across in tf32 (analysis/hopper_tf32.h).
-  const bool isAcross = isHopperTf32(*product) && liesAcross(*product, product->right);
+  const bool isAcross = mayRoundForTensorCores(*product) && !hasCores && hasHopperTf32(op) && liesAcross(*product);
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
                          : isAcross ? tiles(64, 128)
                          : hasCores ? (rows <= 64 ? tiles(64, isNarrow ? 64 : 128) : tiles(128, 64))

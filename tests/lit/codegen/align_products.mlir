@@ -36,6 +36,48 @@ func.func @batch(%a: tensor<4x512x511xbf16>, %b: tensor<4x511x513xbf16>, %c: ten
   return %p : tensor<4x512x513xf32>
 }
 
+// So large a tensor is transposed first.
+// CHECK-LABEL: func.func @large
+// CHECK: %[[B:.*]] = linalg.transpose ins(%arg1 : tensor<8191x513xbf16>) outs({{.*}} : tensor<513x8191xbf16>) permutation = [1, 0]
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<513x8192xbf16>)
+// CHECK: tensor.extract %[[B]]
+func.func @large(%a: tensor<512x8191xbf16>, %b: tensor<8191x513xbf16>, %c: tensor<512x513xf32>) -> tensor<512x513xf32> {
+  %p = linalg.matmul ins(%a, %b : tensor<512x8191xbf16>, tensor<8191x513xbf16>) outs(%c : tensor<512x513xf32>) -> tensor<512x513xf32>
+  return %p : tensor<512x513xf32>
+}
+
+// Rows of columns become wider where the operand has more elements than the result, and starts from one value; so does what is
+// computed from each element behind. The copy is longer, too.
+// CHECK-LABEL: func.func @wide_rows
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<4032x72xf16>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<4032x208xf16>)
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<72x208xf32>)
+// CHECK: %[[Q:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<72x208xf32>) outs({{.*}} : tensor<72x208xf16>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<70x201xf16>)
+// CHECK: tensor.extract %[[Q]]
+func.func @wide_rows(%a: tensor<4001x70xf16>, %b: tensor<4001x201xf16>) -> tensor<70x201xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<70x201xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<70x201xf32>) -> tensor<70x201xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<4001x70xf16>, tensor<4001x201xf16>) outs(%f : tensor<70x201xf32>) {
+  ^bb0(%x: f16, %y: f16, %s: f32):
+    %v = arith.extf %x : f16 to f32
+    %w = arith.extf %y : f16 to f32
+    %m = arith.mulf %v, %w : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<70x201xf32>
+  %g = tensor.empty() : tensor<70x201xf16>
+  %q = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<70x201xf32>) outs(%g : tensor<70x201xf16>) {
+  ^bb0(%x: f32, %o: f16):
+    %r = arith.truncf %x : f32 to f16
+    linalg.yield %r : f16
+  } -> tensor<70x201xf16>
+  return %q : tensor<70x201xf16>
+}
+
 // Fewer multiplications are enough where unaligned rows are long, and then they have as many elements more that they may be taken apart.
 // CHECK-LABEL: func.func @long_rows
 // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<100x704xbf16>)

@@ -62,9 +62,9 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyFromRegisters(const Tile &til
     waitUntilFull(tile, step);
     Values sums;
     for (uint32_t number = 0; number < parts; ++number)
-      llvm::append_range(sums, core_.multiplyRegisters(leftRegisters(step, number),
-                                                       operandsOf(tile, step, number).right, kBytes, groupColumns(),
-                                                       carried.slice(number * ofPart, ofPart)));
+      llvm::append_range(sums,
+                         core_.multiplyRegisters(leftRegisters(step, number), operandsOf(tile, step, number).right,
+                                                 kBytes, groupColumns(), carried.slice(number * ofPart, ofPart)));
     sums = core_.waitForProducts(0, sums);
     k_.syncWarp(); // its lanes have read
     tellEmpty(step);

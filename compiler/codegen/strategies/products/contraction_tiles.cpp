@@ -30,8 +30,18 @@ constexpr double kMicrosecondsOfComputed = 0.0048, kMicrosecondsBesideComputed =
 constexpr int64_t kMostColumnsComputed = 128;
 constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
 
-constexpr int64_t kLineBytes = 128;
-constexpr double kLeastMicrosecondsOfPairs = 30;
+// A row of a box that begins inside of a line of the cache is a part of two, and takes longer: more so where it begins
+// inside of a sector. For each row of a step, to bring it to a multiprocessor, and of all of them at once, to bring it
+// from the second-level cache (measured on an H200; what tiles take of whole lines is what steps were measured to
+// take).
+constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
+struct Rows {
+  double microseconds, microsecondsOfAll;
+};
+constexpr Rows kWholeLines = {0, 0}, kSplitLines = {0.0014, 128 / 9.5e6}, kSplitSectors = {0.0021, 128 / 6.5e6};
+// What a pair's blocks take of the right operand's rows, each: half of them, and what the other's are waited for.
+constexpr double kShareOfPairs = 0.75, kShareOfProducts = 0.05;
+constexpr double kLeastMicrosecondsOfPairs = 30, kLeastWhereSectorsAreSplit = 10;
 constexpr uint64_t kLeastRoundsOfPairs = 8;
 
 constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
@@ -40,10 +50,16 @@ int64_t ceilDiv(int64_t size, int64_t perTile) {
   return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
 }
 
-/// Whether rows of the operand begin anywhere in a line of the cache.
-bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
+/// Whether rows of the operand begin anywhere in a line of the cache, or in a sector.
+bool areSplit(const GroupShape &shape, const Operand &operand, int64_t bytes) {
   const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
-  return size && *size * dispatch::elementBytes(operand.value.getType()) % kLineBytes != 0;
+  return size && *size * dispatch::elementBytes(operand.value.getType()) % bytes != 0;
+}
+bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
+  return areSplit(shape, operand, kLineBytes);
+}
+bool areSectorsSplit(const GroupShape &shape, const Operand &operand) {
+  return areSplit(shape, operand, kSectorBytes);
 }
 
 } // namespace
@@ -96,15 +112,52 @@ std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &
   return *batch * ceilDiv(*rows, tile.rows * cluster) * ceilDiv(*columns, tile.columns);
 }
 
+/// Whether pairs take no more rounds than tiles alone. A tile behind the last row is zeros that the copy writes, unless
+/// its boxes are left out (tightMapOf): an H200: tn 264 x 3240 x 8272 of bf16 81 us instead of 58.
+static bool arePairsAsMany(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  if (!hasPairs(shape, product, tile))
+    return false;
+  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
+                               pairs = warpgroupTilesOf(shape, product, tile, kPair);
+  return (product.left.isAlongReduced || *alone == kPair * *pairs) &&
+         llvm::divideCeil(uint64_t(*pairs), multiprocessors / kPair) <=
+             llvm::divideCeil(uint64_t(*alone), multiprocessors);
+}
+
+/// Whether they share rows that begin inside of a sector.
+static bool mayPairSectors(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  return areSectorsSplit(shape, product.right) && arePairsAsMany(shape, product, tile);
+}
+
+double microsecondsOfStep(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t blocks) {
+  if (ComputedTile::operandOf(product, shape))
+    return std::max(tile.microseconds + double(tile.columns) * kMicrosecondsBesideComputed,
+                    double(tile.columns) * kMicrosecondsOfComputed);
+  if (product.routes || product.rows.size() != 1 || product.columns.size() != 1 || product.reduced.size() != 1)
+    return tile.microseconds;
+  double own = 0, all = 0;
+  auto add = [&](const Operand &operand, int64_t side, double share) {
+    const Rows &rows = areSectorsSplit(shape, operand) ? kSplitSectors
+                       : areLinesSplit(shape, operand) ? kSplitLines
+                                                       : kWholeLines;
+    const double count = share * double(std::min(side, shape.sizeOf(operand.across).value_or(side)));
+    own += count * rows.microseconds;
+    all += count * rows.microsecondsOfAll * double(blocks);
+  };
+  add(product.left, tile.rows, 1);
+  add(product.right, tile.columns, mayPairSectors(shape, product, tile) ? kShareOfPairs : 1);
+  // Of tiles that take as long, the one whose products take less time.
+  const double most = std::max(own, all);
+  return most == 0 ? tile.microseconds : std::max(tile.microseconds, most) + kShareOfProducts * tile.microseconds;
+}
+
 std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
   if (!tiles)
     return std::nullopt;
-  double ofStep = tile.microseconds;
-  if (ComputedTile::operandOf(product, shape))
-    ofStep = std::max(ofStep + double(tile.columns) * kMicrosecondsBesideComputed,
-                      double(tile.columns) * kMicrosecondsOfComputed);
   const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const double ofStep = microsecondsOfStep(shape, product, tile, std::min(*tiles, int64_t(multiprocessors)));
   const double ofTile = stepsOf(shape, product) * ofStep;
   if (!product.places.empty()) // blocks with long tiles have fewer of them
     return std::max(ofTile * longestStepsOf(product) + kMicrosecondsOfTile,
@@ -212,16 +265,19 @@ bool hasPairs(const GroupShape &shape, const Product &product, const WarpgroupTi
 }
 
 bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
-  if (!hasPairs(shape, product, tile))
+  if (!arePairsAsMany(shape, product, tile))
     return false;
-  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
-                               pairs = warpgroupTilesOf(shape, product, tile, kPair);
+  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile);
   const uint64_t rounds = llvm::divideCeil(uint64_t(*alone), multiprocessors);
-  const double taken = double(rounds) * stepsOf(shape, product) * tile.microseconds;
-  const bool areLonger = llvm::divideCeil(uint64_t(*pairs), multiprocessors / kPair) > rounds;
-  return !areLonger && taken >= kLeastMicrosecondsOfPairs &&
-         (rounds >= kLeastRoundsOfPairs || areLinesSplit(shape, product.left) || areLinesSplit(shape, product.right));
+  const double ofStep = microsecondsOfStep(shape, product, tile, std::min(*alone, int64_t(multiprocessors)));
+  const double taken = double(rounds) * stepsOf(shape, product) * ofStep;
+  if (areSectorsSplit(shape, product.right) && taken >= kLeastWhereSectorsAreSplit)
+    return true;
+  // From registers it is no faster where lines alone are split.
+  const bool areSplit = (areLinesSplit(shape, product.left) || areLinesSplit(shape, product.right)) &&
+                        !product.isReadAcross(product.left);
+  return taken >= kLeastMicrosecondsOfPairs && (rounds >= kLeastRoundsOfPairs || areSplit);
 }
 
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {

@@ -60,9 +60,11 @@ std::optional<SharedSums> bestSharedSums(const KernelFunction &kernel, const Gro
         continue;
       const int64_t rounds = *warpgroupTilesOf(shape, product, tile) / blocksOfRound();
       const double bytes = double(sharesOf(shape, product, tile, parts) * tile.rows * tile.columns) * sizeof(float);
-      const double taken = double(rounds) * (steps * tile.microseconds + kMicrosecondsOfTile) +
-                           steps / double(parts) * tile.microseconds + kMicrosecondsOfTile + kMicrosecondsOfSharing +
-                           bytes * kMicrosecondsOfByte;
+      const int64_t items = *warpgroupTilesOf(shape, product, tile) % blocksOfRound() * parts;
+      const double ofWhole = microsecondsOfStep(shape, product, tile, blocksOfRound()),
+                   ofPart = microsecondsOfStep(shape, product, tile, items);
+      const double taken = double(rounds) * (steps * ofWhole + kMicrosecondsOfTile) + steps / double(parts) * ofPart +
+                           kMicrosecondsOfTile + kMicrosecondsOfSharing + bytes * kMicrosecondsOfByte;
       if (taken < least)
         best = {&tile, parts}, least = taken;
     }

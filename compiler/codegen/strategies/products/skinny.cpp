@@ -92,6 +92,13 @@ private:
   bool mayBeRing(const SkinnyShape &how) const;
   bool isRingFaster(const SkinnyShape &how) const;
 
+  /// Whether rows of both sides are known to be whole vectors (dispatch/analysis/hopper_tf32.h).
+  bool hasBoxes() const {
+    return llvm::all_of(ArrayRef<const Operand *>{&product_.left, &product_.right}, [&](const Operand *side) {
+      return shape_.axes[side->vectorAxis].size.value_or(1) % (16 / sizeof(float)) == 0;
+    });
+  }
+
   /// Whether tiles compute the wide side from weights of few bits, faster than this kernel does where there are more
   /// than a few rows.
   bool isOfTiles() const {
@@ -244,7 +251,7 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
   if (reduced_ && *reduced_ < kLeastReduced)
     return {};
   func::FuncOp function = kernel_.function;
-  const bool isTf32 = product_.warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr);
+  const bool isTf32 = product_.warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr) && hasBoxes();
   const int64_t mostOfAny = multipliesByWarps(product_) ? kMostFew : isTf32 ? dispatch::kMostFewOfTf32 : kMostFewScalar;
   const bool fewAreRows = !rows_      ? !(columns_ && *columns_ <= mostOfAny)
                           : !columns_ ? *rows_ <= mostOfAny
