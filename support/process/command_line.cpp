@@ -25,6 +25,11 @@ CommandLine::CommandLine(std::string tool, std::string usage, std::string descri
                  {"2", "the command line is wrong"}};
 }
 
+/// Whether nothing has the empty name.
+static bool namesSomething(std::string_view valueName) {
+  return valueName.starts_with("FILE") || valueName.starts_with("DIR") || valueName.starts_with("ARCH");
+}
+
 void CommandLine::flag(std::string name, bool *value, std::string help) {
   options_.push_back({.shown = {.names = {std::move(name)}, .help = std::move(help)}, .flag = value});
 }
@@ -207,6 +212,9 @@ CommandLine::Outcome CommandLine::evaluate(int argc, const char *const *argv) co
         return fail(concat("option '", dashedOption(name), "' needs a value (", option->shown.valueName, ")"));
       value = argv[++i];
     }
+    // As an empty variable of a shell leaves it.
+    if (value->empty() && namesSomething(option->shown.valueName))
+      return fail(concat("option '", dashedOption(name), "' needs a value (", option->shown.valueName, "), found ''"));
     if (option->text)
       *option->text = *value;
     else

@@ -49,6 +49,8 @@ TEST(CommandLine, RefusesSingleDashLongNames) {
 
 TEST(CommandLine, RefusesMissingAndUnwantedValues) {
   EXPECT_NE(parse({"-o"}).outcome.error.find("option '-o' needs a value (FILE)"), std::string::npos);
+  EXPECT_NE(parse({"-o", ""}).outcome.error.find("option '-o' needs a value (FILE), found ''"), std::string::npos);
+  EXPECT_NE(parse({"-o="}).outcome.error.find("option '-o' needs a value (FILE), found ''"), std::string::npos);
   EXPECT_NE(parse({"--explain=3"}).outcome.error.find("takes no value, found '3'"), std::string::npos);
 }
 
