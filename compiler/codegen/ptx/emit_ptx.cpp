@@ -9,6 +9,7 @@
 #include "compiler/codegen/ptx/libdevice.h"
 #include "compiler/codegen/ptx/llvm_passes.h"
 #include "compiler/codegen/ptx/narrow_to_bool.h"
+#include "compiler/codegen/ptx/pair_sums.h"
 #include "compiler/codegen/ptx/target_queries.h"
 #include "compiler/codegen/ptx/widen_bf16.h"
 
@@ -240,6 +241,7 @@ private:
     Optimizer(*machine_).optimize(*device_, withSearches);
     widenWords(*device_);
     narrowToBool(*device_);
+    splitPairSums(*device_);
     if (options_.keepLlvmIr) {
       llvm::raw_string_ostream text(llvmIr_);
       device_->print(text, nullptr);
