@@ -195,7 +195,8 @@ bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
     return false;
   const AffineMap read = consumer.getMatchingIndexingMap(operand), source = producer.getIndexingMapsArray().front(),
                   written = producer.getIndexingMapsArray().back();
-  if (!source.isPermutation() || !written.isPermutation() || source.getResults().back() == written.getResults().back())
+  if (read.getNumResults() == 0 || source.getNumResults() == 0 || !source.isPermutation() || !written.isPermutation() ||
+      source.getResults().back() == written.getResults().back())
     return false;
   const std::optional<Contraction> product = contractionOf(consumer);
   auto last = dyn_cast<AffineDimExpr>(read.getResults().back());

@@ -67,7 +67,7 @@ std::optional<APInt> BodyReader::numberOf(Value value) {
   if (matchPattern(value, m_ConstantInt(&number))) // also a tensor of one value
     return number;
   Operation *op = value.getDefiningOp();
-  if (!op || !isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) || !value.getType().isInteger())
     return std::nullopt;
   const std::optional<APInt> from = numberOf(op->getOperand(0));
   if (!from)
@@ -106,10 +106,10 @@ bool BodyReader::readInteger(Value value) {
 std::optional<int64_t> BodyReader::zeroOf(Value value) {
   if (Operation *op = value.getDefiningOp(); isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(op)) {
     const std::optional<APInt> zero = numberOf(op->getOperand(0));
-    if (!zero || zero->getBitWidth() > 64)
+    const bool isSigned = isa<arith::SIToFPOp>(op);
+    if (!zero || (isSigned ? zero->getSignificantBits() : zero->getActiveBits() + 1) > 16)
       return std::nullopt;
-    const int64_t whole = isa<arith::SIToFPOp>(op) ? zero->getSExtValue() : int64_t(zero->getZExtValue());
-    return std::abs(whole) < (1 << 15) ? std::optional(whole) : std::nullopt;
+    return isSigned ? zero->getSExtValue() : int64_t(zero->getZExtValue());
   }
   APFloat zero(0.0F);
   bool isExact = false;

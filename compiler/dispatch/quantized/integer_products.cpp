@@ -39,6 +39,8 @@ public:
 private:
   std::optional<Side> sideOf(Value factor);
   bool fits();
+  bool hasScale();
+  bool readsAllLoops();
   linalg::GenericOp buildProduct();
   void subtractZeros(linalg::GenericOp product);
   void buildResult(Value product);
@@ -87,6 +89,22 @@ bool IntegerProduct::fits() {
   return largest < double(INT32_MAX) && (!isKnown || all >= kLeastMultiplications);
 }
 
+/// Whether two known scales have a product that is a number like others.
+bool IntegerProduct::hasScale() {
+  FloatAttr left = sides_[0].integers.numbers.factor, right = sides_[1].integers.numbers.factor;
+  if (!left || !right || left.getValue().isZero() || right.getValue().isZero())
+    return true;
+  const APFloat product = left.getValue() * right.getValue();
+  return product.isFinite() && product.isNormal();
+}
+
+/// Whether the loops still have sizes: where both sides repeat their elements along one that is reduced, none says how
+/// often.
+bool IntegerProduct::readsAllLoops() {
+  const SmallVector<AffineMap> maps = {sides_[0].map, sides_[1].map, written_};
+  return bool(inversePermutation(concatAffineMaps(maps, op_.getContext())));
+}
+
 Value IntegerProduct::emptyResult(Type element) {
   auto type = cast<RankedTensorType>(op_.getResult(0).getType());
   SmallVector<Value> sizes;
@@ -123,7 +141,7 @@ void IntegerProduct::subtractZeros(linalg::GenericOp product) {
   }
 }
 
-/// (product * scale) * scale, and what the sum starts from.
+/// product * (scale * scale), and what the sum starts from.
 void IntegerProduct::buildResult(Value product) {
   auto type = cast<RankedTensorType>(op_.getResult(0).getType());
   const AffineMap identity = b_.getMultiDimIdentityMap(type.getRank());
@@ -153,16 +171,20 @@ void IntegerProduct::buildResult(Value product) {
       linalg::GenericOp::create(b_, loc_, TypeRange(type), inputs, emptyResult(b_.getF32Type()), maps,
                                 SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
                                 [&](OpBuilder &inner, Location at, ValueRange values) {
-                                  Value value = arith::SIToFPOp::create(inner, at, inner.getF32Type(), values[0]);
+                                  // Scales first: one may be so large that the sum times it is no float.
+                                  Value scaling;
                                   for (auto [side, scale] : llvm::zip_equal(sides_, scales)) {
                                     Value by;
                                     if (scale)
                                       by = values[*scale];
-                                    else if (side.integers.numbers.factor)
-                                      by = arith::ConstantOp::create(inner, at, side.integers.numbers.factor);
+                                    else if (FloatAttr factor = side.integers.numbers.factor)
+                                      by = arith::ConstantOp::create(inner, at, factor);
                                     if (by)
-                                      value = arith::MulFOp::create(inner, at, value, by);
+                                      scaling = scaling ? inner.createOrFold<arith::MulFOp>(at, scaling, by) : by;
                                   }
+                                  Value value = arith::SIToFPOp::create(inner, at, inner.getF32Type(), values[0]);
+                                  if (scaling)
+                                    value = arith::MulFOp::create(inner, at, value, scaling);
                                   if (hasStart)
                                     value = arith::AddFOp::create(inner, at, value, values[inputs.size() - 1]);
                                   linalg::YieldOp::create(inner, at, value);
@@ -185,7 +207,7 @@ bool IntegerProduct::run() {
       return false;
     sides_.push_back(std::move(*side));
   }
-  if (!fits())
+  if (!fits() || !hasScale() || !readsAllLoops())
     return false;
   linalg::GenericOp integers = buildProduct();
   const std::optional<Contraction> found = contractionOf(integers);

@@ -27,11 +27,14 @@ tensor::ExtractOp takenOrZero(linalg::GenericOp op) {
   if (!select || !select.getType().isF32() || !matchPattern(select.getFalseValue(), m_PosZeroFloat()))
     return {};
   auto taken = select.getTrueValue().getDefiningOp<tensor::ExtractOp>();
-  // Everything else computes places.
-  const bool isOnly = taken && llvm::all_of(op.getBody()->without_terminator(), [&](Operation &each) {
-                        return &each == taken || &each == select || isa<arith::ConstantOp>(each) ||
-                               llvm::all_of(each.getResultTypes(), [](Type type) { return type.isIntOrIndex(); });
-                      });
+  // Everything else computes places, and knows no element.
+  auto isPlace = [](Value value) { return value.getType().isIntOrIndex(); };
+  const bool isOnly =
+      taken && taken->hasOneUse() && llvm::all_of(op.getBody()->without_terminator(), [&](Operation &each) {
+        return &each == taken || &each == select || isa<arith::ConstantOp>(each) ||
+               (!isa<tensor::ExtractOp>(each) && llvm::all_of(each.getOperands(), isPlace) &&
+                llvm::all_of(each.getResults(), isPlace));
+      });
   return isOnly && op.getBody()->getNumArguments() == 1 && op.getBody()->getArgument(0).use_empty()
              ? taken
              : tensor::ExtractOp();

@@ -56,6 +56,9 @@ TEST_F(DequantizedTest, EachStepMayBeAnOperation) {
 }
 
 TEST_F(DequantizedTest, OtherArithmeticIsNone) {
+  EXPECT_FALSE(
+      read("%g = arith.sitofp %q : i8 to f32\n%c = arith.constant -1 : i64\n%k = arith.uitofp %c : i64 to f32\n"
+           "%r = arith.subf %g, %k : f32")); // that is 2^64 - 1
   EXPECT_FALSE(read("%g = arith.sitofp %q : i8 to f32\n%k = arith.constant 0.5 : f32\n%r = arith.subf %g, %k : f32"));
   EXPECT_FALSE(read("%g = arith.sitofp %q : i8 to f32\n%k = arith.constant 200.0 : f32\n%r = arith.subf %g, %k : f32"));
   EXPECT_FALSE(read("%g = arith.sitofp %q : i8 to f32\n%r = arith.mulf %g, %g : f32"));

@@ -71,6 +71,29 @@ TEST_F(IntegerProductsTest, SumsFitInto32Bits) {
   EXPECT_EQ(sums("128", "?", "128"), "f32");
 }
 
+TEST_F(IntegerProductsTest, WhatBothSidesRepeatAlongASumStays) {
+  auto function = parseFunction(R"mlir(
+func.func @f(%a: tensor<256xi8>, %b: tensor<256xi8>, %ev: tensor<256xf32>, %ex: tensor<256x128xf32>, %ew: tensor<128x256xf32>, %eo: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %v = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<256xi8>) outs(%ev : tensor<256xf32>) {
+    ^bb0(%q: i8, %o: f32):
+      %c = arith.sitofp %q : i8 to f32
+      linalg.yield %c : f32
+  } -> tensor<256xf32>
+  %x = linalg.broadcast ins(%v : tensor<256xf32>) outs(%ex : tensor<256x128xf32>) dimensions = [1]
+  %w = linalg.broadcast ins(%v : tensor<256xf32>) outs(%ew : tensor<128x256xf32>) dimensions = [0]
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%eo : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<256x128xf32>, tensor<128x256xf32>) outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %p : tensor<256x256xf32>
+})mlir");
+  multiplyIntegers(function);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  function.walk([](mlir::linalg::LinalgOp op) {
+    EXPECT_TRUE(op.getNumReductionLoops() == 0 || mlir::getElementTypeOrSelf(op->getResult(0)).isF32());
+  });
+}
+
 TEST_F(IntegerProductsTest, SmallProductsStay) {
   EXPECT_EQ(sums("64", "64", "64"), "f32");
 }

@@ -82,5 +82,31 @@ TEST_F(MovedIntegersTest, SignedIntegersAroundAZeroPoint) {
   EXPECT_EQ(mlir::cast<mlir::IntegerAttr>(outside.getValue()).getInt(), -121);
 }
 
+/// Places that come from a table are read from that, and what depends on the element itself is no copy.
+TEST_F(MovedIntegersTest, AnElementIsTakenOnceAndDecidesNothing) {
+  auto with = [&](const std::string &condition) {
+    return read(std::string(kUnsigned) + "%r = arith.mulf %g, %g : f32", "") ||
+           read("%r = arith.sitofp %q : i8 to f32", R"mlir(
+  %ep = tensor.empty() : tensor<4x6xf32>
+  %table = arith.constant dense<1> : tensor<4xi32>
+  %last = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      outs(%ep : tensor<4x6xf32>) {
+    ^bb0(%o: f32):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      %two = arith.constant 2 : index
+      %null = arith.constant 0.0 : f32
+      %t = tensor.extract %f[%i, %j] : tensor<4x6xf32>
+)mlir" + condition + R"mlir(
+      %y = arith.select %in, %t, %null : f32
+      linalg.yield %y : f32
+  } -> tensor<4x6xf32>)mlir");
+  };
+  EXPECT_TRUE(with("%in = arith.cmpi ult, %j, %two : index"));
+  EXPECT_FALSE(with("%in = arith.cmpf ogt, %t, %null : f32"));
+  EXPECT_FALSE(with("%n = tensor.extract %table[%i] : tensor<4xi32>\n%k = arith.index_cast %n : i32 to index\n"
+                    "%in = arith.cmpi ult, %k, %two : index"));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
