@@ -101,6 +101,16 @@ def biased(f, spec, operand, result, a, b, bias, tile=None):
                 f"{result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} -> {{t}}", product, bias, start)
 
 
+def halved(f, spec, a, b):
+    """The product of f32, rounded to f16."""
+    product = contract(f, spec, "f32", "f32", a, b)
+    shape, loops = list(product.shape), "bij"[3 - len(product.shape):]
+    identity, kinds = map_text(loops, loops), ", ".join(['"parallel"'] * len(loops))
+    return text(f, "f16", shape, f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {identity}], iterator_types = [{kinds}]}}}} ins({{0}} : {{o[0]}}) "
+                "outs({1} : {o[1]}) {{ ^bb0(%x: f32, %y: f16): %n = arith.truncf %x : f32 to f16 linalg.yield %n : f16 }} -> {t}",
+                product, f.fill("f16", shape, 0))
+
+
 def biased_relu(spec, operand):
     """What `biased` computes, of its arguments' values."""
     def evaluate(a, b, bias):
@@ -273,6 +283,11 @@ def cases(sizes):
         yield Case(f"contraction across {spec} of few bits", "f32", one(
             pair(spec, "f32", shape, dynamic, "bf16"), lambda f, a, b, spec=spec: contract(f, spec, "f32", "f32", a, b),
             lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
+    # Results of 16 bits leave in another way than those of 32.
+    for spec, shape, dynamic in (("ki,jk->ij", (64, 64, 64), False), ("ki,jk->ij", (132, 136, 72), True), ("ik,kj->ji", (128, 64, 64), False), ("bki,bjk->bij", (64, 72, 64), False)):
+        yield Case(f"contraction across {spec}, halved, of few bits", "f32", one(
+            pair(spec, "f32", shape, dynamic, "bf16"), lambda f, a, b, spec=spec: halved(f, spec, a, b),
+            lambda a, b, spec=spec: bounded.finish("f16", (exact := contracted(spec, "f32", a.v, b.v)).v, exact.e, 1.0)))
     for order in ("jk", "kj"):
         for number, (rows, columns, depth) in enumerate((*SKINNY[:7], (80, 72, 96))):
             random = generator("weights", order, rows, columns, depth)

@@ -35,7 +35,8 @@ struct NarrowOutput {
 };
 
 std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupShape &shape, const Product &product) {
-  if (product.columns.empty())
+  // Of a left side from registers, the rows that lanes have are others (Product::isReadAcross).
+  if (product.columns.empty() || product.isReadAcross(product.left))
     return std::nullopt;
   std::optional<NarrowOutput> found;
   for (const KernelOp &op : kernel.ops) {
