@@ -100,8 +100,6 @@ Result<uint64_t> parseElementValue(std::string_view text, ElementType element, c
   if (literal.ok() && !text.empty())
     return literal;
   TENON_ASSIGN_OR_RETURN(int64_t value, evaluateSize(text, sizes));
-  if (abi::isFloat(element))
-    return floatBits(double(value), element);
   return parseElement(concat(value), element);
 }
 
