@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns_writer.h"
 
+#include "compiler/codegen/plan/group_measures.h"
+
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -14,8 +16,9 @@ constexpr uint32_t kBytesInFlight = 64;
 // Threads of a multiprocessor that columns of unknown size leave registers for: the code for vectors that are not
 // aligned would take more than the rest (an H100, batch_norm_last 193600 x 250 bf16: 80 instead of 51).
 constexpr uint32_t kResidentThreads = 1024;
-// The same of columns that are taken one by one, of which a thread loads little.
+// The same of columns that are taken one by one, of which a thread loads little, and computes little: sums and maxima.
 constexpr uint32_t kResidentOfOne = 2048;
+constexpr uint32_t kLittleWork = 4;
 
 class ColumnsWriter {
 public:
@@ -34,7 +37,8 @@ public:
 
   void run() {
     w_.space.vectorAxis = axis_;
-    const bool isPlain = width_ == 1 && then_.empty() && elementInputs(w_.kernel, w_.shape).size() == 1;
+    const bool isPlain = width_ == 1 && then_.empty() && elementInputs(w_.kernel, w_.shape).size() == 1 &&
+                         sums_.size() == 1 && workOf(w_.kernel) <= kLittleWork;
     if (!GroupShape::sizeOf(w_.shape.axes))
       k_.wantResident((isPlain ? kResidentOfOne : kResidentThreads) / k_.threads);
     if (width_ == 1)

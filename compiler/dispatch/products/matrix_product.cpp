@@ -3,12 +3,11 @@
 // read element by element, many times over. A copy whose rows do costs each element one read and one write, nothing
 // beside that. It is made
 //
-//   where rows of reduced elements are unaligned     [m, 4095] -> [m, 4096], zeros behind the last, in both operands
-//   where rows of columns are unaligned              [k, 1437] -> [k, 1472]: the result has more columns, which are
-//   left
-//                                                    out behind it; where it has more elements than the operand,
-//   or hold what tensor cores do not turn: bytes     [k, 4097] -> [4097, k]: rows of reduced elements, which are made
-//   and tf32                                         longer where that is needed
+// - where rows of reduced elements are unaligned: [m, 4095] -> [m, 4096], zeros behind the last, in both operands;
+// - where rows of columns are unaligned: [k, 1437] -> [k, 1472]. The result then has more columns, which are left out
+//   behind it;
+// - where the result has more elements than such an operand, or tensor cores do not turn what it holds (bytes and
+//   tf32): [k, 4097] -> [4097, k], rows of reduced elements, which are made longer where that is needed.
 //
 // Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie across, the
 // smaller one is copied.
