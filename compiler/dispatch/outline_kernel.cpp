@@ -151,11 +151,7 @@ void Outliner::passTensor(linalg::GenericOp op, OpOperand &operand) {
 void Outliner::passWholeTensor(Value tensor) {
   if (inputs_.tensors.contains(tensor))
     return;
-  SmallVector<Value> sizes;
-  auto type = cast<RankedTensorType>(tensor.getType());
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-    if (type.isDynamicDim(dimension))
-      sizes.push_back(dimensionOf(host_, loc_, tensor, dimension));
+  SmallVector<Value> sizes = unknownSizesOf(host_, loc_, tensor);
   llvm::append_range(kernel_.tensorDims, sizes);
   inputs_.tensors.insert({tensor, passSizes(sizes)});
 }

@@ -81,6 +81,15 @@ Value dimensionOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimens
   return dimOf(builder, loc, tensor, dimension);
 }
 
+SmallVector<Value> unknownSizesOf(OpBuilder &builder, Location loc, Value tensor) {
+  SmallVector<Value> sizes;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+    if (type.isDynamicDim(dimension))
+      sizes.push_back(dimensionOf(builder, loc, tensor, dimension));
+  return sizes;
+}
+
 void resolveDimensions(func::FuncOp function) {
   SmallVector<tensor::DimOp> dims;
   function.walk([&](tensor::DimOp dim) { dims.push_back(dim); });

@@ -12,6 +12,9 @@ namespace tenon::compiler::dispatch {
 /// outside. New operations go to `builder`'s insertion point.
 mlir::Value dimensionOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor, int64_t dimension);
 
+/// Those of all dimensions of unknown size, in their order, as tensor.empty takes them.
+llvm::SmallVector<mlir::Value> unknownSizesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
+
 /// Replaces every tensor.dim of a linalg result, tensor.empty or flow.dispatch result by such a value.
 void resolveDimensions(mlir::func::FuncOp function);
 

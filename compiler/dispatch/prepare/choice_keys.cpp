@@ -214,10 +214,7 @@ SmallVector<Value> KeyReducer::decoded(Value keys, Value ends) {
   SmallVector<unsigned> read; // inits that are tensors
   for (auto [number, init] : llvm::enumerate(op_.getDpsInits())) {
     auto type = cast<RankedTensorType>(init.getType());
-    SmallVector<Value> sizes;
-    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-      if (type.isDynamicDim(dimension))
-        sizes.push_back(dimensionOf(b_, loc_, init, dimension));
+    SmallVector<Value> sizes = unknownSizesOf(b_, loc_, init);
     empties.push_back(tensor::EmptyOp::create(b_, loc_, type, sizes));
     if (!init.getDefiningOp<linalg::FillOp>()) {
       inputs.push_back(init);

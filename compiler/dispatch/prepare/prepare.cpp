@@ -167,10 +167,7 @@ void dropUnreadStarts(func::FuncOp function) {
       if (!op.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
         continue;
       auto type = cast<RankedTensorType>(init.get().getType());
-      SmallVector<Value> sizes;
-      for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-        if (type.isDynamicDim(dimension))
-          sizes.push_back(dimensionOf(builder, op.getLoc(), init.get(), dimension));
+      SmallVector<Value> sizes = unknownSizesOf(builder, op.getLoc(), init.get());
       init.set(tensor::EmptyOp::create(builder, op.getLoc(), type, sizes));
     }
   });

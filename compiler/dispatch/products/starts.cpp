@@ -41,10 +41,7 @@ void addBehind(linalg::LinalgOp op) {
   OpOperand *init = op.getDpsInitOperand(0);
   Value start = init->get();
   auto type = cast<RankedTensorType>(start.getType());
-  SmallVector<Value> sizes;
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-    if (type.isDynamicDim(dimension))
-      sizes.push_back(dimensionOf(b, loc, start, dimension));
+  SmallVector<Value> sizes = unknownSizesOf(b, loc, start);
   auto emptied = [&] { return tensor::EmptyOp::create(b, loc, type, sizes).getResult(); };
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
   init->set(linalg::FillOp::create(b, loc, zero, emptied()).getResult(0));

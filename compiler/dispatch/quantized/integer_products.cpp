@@ -39,7 +39,7 @@ public:
 private:
   std::optional<Side> sideOf(Value factor);
   bool fits();
-  bool hasScale();
+  bool haveProductOfScales();
   bool readsAllLoops();
   linalg::GenericOp buildProduct();
   void subtractZeros(linalg::GenericOp product);
@@ -90,7 +90,7 @@ bool IntegerProduct::fits() {
 }
 
 /// Whether two known scales have a product that is a number like others.
-bool IntegerProduct::hasScale() {
+bool IntegerProduct::haveProductOfScales() {
   FloatAttr left = sides_[0].integers.numbers.factor, right = sides_[1].integers.numbers.factor;
   if (!left || !right || left.getValue().isZero() || right.getValue().isZero())
     return true;
@@ -107,10 +107,7 @@ bool IntegerProduct::readsAllLoops() {
 
 Value IntegerProduct::emptyResult(Type element) {
   auto type = cast<RankedTensorType>(op_.getResult(0).getType());
-  SmallVector<Value> sizes;
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-    if (type.isDynamicDim(dimension))
-      sizes.push_back(dimensionOf(b_, loc_, op_.getDpsInits()[0], dimension));
+  SmallVector<Value> sizes = unknownSizesOf(b_, loc_, op_.getDpsInits()[0]);
   return tensor::EmptyOp::create(b_, loc_, type.getShape(), element, sizes);
 }
 
@@ -207,7 +204,7 @@ bool IntegerProduct::run() {
       return false;
     sides_.push_back(std::move(*side));
   }
-  if (!fits() || !hasScale() || !readsAllLoops())
+  if (!fits() || !haveProductOfScales() || !readsAllLoops())
     return false;
   linalg::GenericOp integers = buildProduct();
   const std::optional<Contraction> found = contractionOf(integers);

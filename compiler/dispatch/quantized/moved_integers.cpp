@@ -138,10 +138,7 @@ static Value moved(OpBuilder &b, Operation *op, Value integers, int64_t zero) {
     return tensor::ExpandShapeOp::create(b, loc, type, integers, expand.getReassociation(), expand.getOutputShape(),
                                          expand.getStaticOutputShape());
   auto from = cast<linalg::LinalgOp>(op);
-  SmallVector<Value> sizes;
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-    if (type.isDynamicDim(dimension))
-      sizes.push_back(dimensionOf(b, loc, op->getResult(0), dimension));
+  SmallVector<Value> sizes = unknownSizesOf(b, loc, op->getResult(0));
   Value empty = tensor::EmptyOp::create(b, loc, type, sizes);
   const SmallVector<utils::IteratorType> loops(from.getNumLoops(), utils::IteratorType::parallel);
   auto generic = dyn_cast<linalg::GenericOp>(op);
@@ -180,10 +177,7 @@ Value MovedIntegers::buildSigned(OpBuilder &b, Location loc) const {
   Value value = numbers.integers;
   if (numbers.isUnsigned) {
     auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<Value> sizes;
-    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-      if (type.isDynamicDim(dimension))
-        sizes.push_back(dimensionOf(b, loc, value, dimension));
+    SmallVector<Value> sizes = unknownSizesOf(b, loc, value);
     Value empty = tensor::EmptyOp::create(b, loc, type, sizes);
     const AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
     value = linalg::GenericOp::create(b, loc, TypeRange(type), value, empty, ArrayRef<AffineMap>{identity, identity},

@@ -308,10 +308,7 @@ void Apart::buildResult(Value product, Value ofFilters, Value ofImage) {
     maps.push_back(mapOf([&](unsigned loop) { return image_.map().isFunctionOfDim(loop); }));
   }
   maps.push_back(maps.front());
-  SmallVector<Value> dynamic;
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-    if (type.isDynamicDim(dimension))
-      dynamic.push_back(dimensionOf(b_, loc_, op_.getDpsInits()[0], dimension));
+  SmallVector<Value> dynamic = unknownSizesOf(b_, loc_, op_.getDpsInits()[0]);
   Value empty = tensor::EmptyOp::create(b_, loc_, type, dynamic);
   auto result =
       linalg::GenericOp::create(b_, loc_, TypeRange(type), inputs, empty, maps,
