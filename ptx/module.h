@@ -59,6 +59,12 @@ struct Operand {
   List<Operand> elements;
 };
 
+/// The special registers that hold the address of a cooperative launch's memory, through which its workgroups wait for
+/// each other; 0 in any other launch. What PTX calls environment registers; these two are the CUDA driver's.
+inline bool isGridWorkspace(std::string_view registerName) {
+  return registerName == "%envreg1" || registerName == "%envreg2";
+}
+
 inline constexpr uint32_t kNoSpelling = UINT32_MAX;
 
 struct Instruction {

@@ -24,7 +24,7 @@ struct LaunchUse {
     const std::string_view name = operand.name;
     if (name.starts_with("%tid.") || name.starts_with("%ntid."))
       dimensions = std::max(dimensions, name.back() == 'z' ? 3 : name.back() == 'y' ? 2 : 1);
-    isGridWide |= name == "%envreg1" || name == "%envreg2";
+    isGridWide |= ptx::isGridWorkspace(name);
     for (const ptx::Operand &element : operand.elements)
       look(element);
   }

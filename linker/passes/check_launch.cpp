@@ -62,6 +62,7 @@ public:
     checkThreads();
     checkCluster();
     checkDependency();
+    checkCooperation();
   }
 
 private:
@@ -138,6 +139,32 @@ private:
                  declared_)
         .withFix("call cudaGridDependencySynchronize() before the first access, or declare it without "
                  "programmatic_dependent_launch");
+  }
+
+  /// A grid whose workgroups wait for each other needs all of them on the device at once, and memory to meet at, which
+  /// the driver gives to a cooperative launch alone. Without it cooperative_groups' grid.sync() traps. Whether a kernel
+  /// gets that far is not known (grid.is_valid() asks): most objects never name the registers.
+  void checkCooperation() {
+    const Object &object = *kernel_.object;
+    if (declared_.launch.cooperative || object.isMetadataOnly ||
+        object.text().find("%envreg") == std::string_view::npos)
+      return;
+    for (const ptx::Function *function : kernel_.reachable.functions)
+      if (!function->isDeclaration)
+        for (const ptx::Instruction &instruction : object.bodyOf(object.indexOf(*function)).instructions)
+          for (const ptx::Operand &operand : instruction.operands)
+            if (ptx::isGridWorkspace(operand.name))
+              return reportCooperation(object.placeOf(instruction), operand.name);
+  }
+
+  void reportCooperation(const SourceLocation &where, std::string_view name) {
+    const std::string message = concat("'", entry_.name, "' reads ", name,
+                                       ", as a grid that waits for all of its workgroups does, and is not declared "
+                                       "cooperative");
+    noteDeclared(context_.job.strict ? context_.diagnostics.error(where, "K-25", message)
+                                     : context_.diagnostics.warning(where, "K-25", message),
+                 declared_)
+        .withFix("declare it with cooperative, or leave out grid.sync(), which traps in any other launch");
   }
 
   LinkContext &context_;

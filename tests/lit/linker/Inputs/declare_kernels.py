@@ -34,21 +34,29 @@ def kernels(text):
             yield name, bindings, constants
 
 
-def manifest(exports, objects):
+def waits_for_its_grid(text, name):
+    """Whether the body of a kernel calls grid.sync()."""
+    body = text[text.index(f"__global__ void {name}("):] if f"__global__ void {name}(" in text else ""
+    return "grid.sync()" in body.split("\n}\n")[0]
+
+
+def manifest(exports, objects, cooperative):
     return {"name": "kernels", "objects": objects, "exports": [
-        {"name": name, "launch": {"workgroup_size": [32], "dynamic_shared_bytes": 1024},
+        {"name": name, "launch": {"workgroup_size": [32], "dynamic_shared_bytes": 1024, "cooperative": name in cooperative},
          "layout": {"bindings": bindings, "constants": constants}} for name, bindings, constants in exports]}
 
 
 def main():
     source, *objects, folder = sys.argv[1:]
-    everything = list(kernels(open(source).read()))
+    text = open(source).read()
+    everything = list(kernels(text))
+    cooperative = {name for name, _, _ in everything if waits_for_its_grid(text, name)}
     found = [kernel for kernel in everything if not kernel[0].startswith("cast")]
     objects = [{"target": target, "path": path} for target, path in (o.split("=", 1) for o in objects)]
 
     def write(name, exports):
         with open(f"{folder}/{name}.json", "w") as file:
-            json.dump(manifest(exports, objects), file, indent=1)
+            json.dump(manifest(exports, objects, cooperative), file, indent=1)
 
     written = sum(not b["read_only"] for _, bindings, _ in found for b in bindings)
     write("good", found)

@@ -47,6 +47,15 @@ TEST(CheckLaunch, RefusesOtherSubgroups) {
   EXPECT_FINDS(linkOne(entry("k", "p"), declared), "[K-8] export 'k': subgroup size 64, CUDA devices have 32 lanes");
 }
 
+TEST(CheckLaunch, WhatWaitsForItsGridIsCooperative) {
+  const std::string module = ptxModule(entry("k", "p", "", "  mov.u32 %r1, %envreg2;\n"), "sm_80");
+  abi::Export declared = makeExport("k", 1);
+  EXPECT_FINDS(linkJob(Job().add(declared).object("a.ptx", module, "sm_80")),
+               "warning: [K-25] 'k' reads %envreg2, as a grid that waits for all of its workgroups does");
+  declared.launch.cooperative = true;
+  EXPECT_LINKS(linkJob(Job().add(declared).object("a.ptx", module, "sm_80")));
+}
+
 TEST(CheckLaunch, RequiredClustersAreMetExactly) {
   EXPECT_LINKS(linkWith(".reqnctapercluster 2", {64, 1, 1}, {2, 1, 1}));
   EXPECT_LINKS(linkWith("", {64, 1, 1}, {2, 1, 1}));
