@@ -2,7 +2,7 @@
 // What strategies ask of a group before they take it.
 #pragma once
 
-#include "compiler/codegen/kernel/bodies/group_space.h"
+#include "compiler/codegen/kernel/bodies/group_shape.h"
 
 namespace tenon::compiler::codegen {
 

@@ -3,7 +3,7 @@
 // `tenon.strategy`, so that who decides and who writes meet in the text of the module.
 #pragma once
 
-#include "compiler/codegen/kernel/bodies/group_space.h"
+#include "compiler/codegen/kernel/bodies/group_shape.h"
 
 namespace tenon::compiler::codegen {
 

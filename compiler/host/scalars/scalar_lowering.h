@@ -19,6 +19,12 @@ namespace tenon::compiler::host {
 /// "example.mlir:31:5": the file's name without its folders, so that output does not depend on where it was compiled.
 std::string locationText(mlir::Location location);
 
+/// Bits of an integer or index type that a register can hold; 0 for any other type.
+uint32_t integerBits(mlir::Type type);
+bool isFloatScalar(mlir::Type type);
+/// The error that an operation is not supported outside a kernel, and why.
+mlir::LogicalResult unsupported(mlir::Operation *op, const llvm::Twine &why);
+
 class ScalarLowering {
 public:
   /// Operations go to `function.registers`, conditions that they need to `function.checks`.
@@ -44,10 +50,12 @@ private:
   // Of integers of `width` bits (scalar_bits.cpp).
   mlir::LogicalResult lowerShift(mlir::Operation *op, uint32_t width);
   mlir::LogicalResult lowerBitCount(mlir::Operation *op, uint32_t width);
+  // Of floats (scalar_reals.cpp).
   mlir::LogicalResult lowerReal(mlir::Operation *op);
   Register compareReals(mlir::Operation *op);
   Register asReal(mlir::Value value);
   mlir::LogicalResult finishReal(mlir::Operation *op, Register value);
+
   mlir::LogicalResult lowerAffine(mlir::Operation *op);
   Register affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands);
   Register wrap(Register value, uint32_t bits);

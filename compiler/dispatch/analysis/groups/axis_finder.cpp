@@ -8,12 +8,6 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-/// The loop that a result of an indexing map is, if it is one alone.
-std::optional<unsigned> loopOf(AffineExpr expr) {
-  auto dim = dyn_cast<AffineDimExpr>(expr);
-  return dim ? std::optional(dim.getPosition()) : std::nullopt;
-}
-
 /// The loops of two operations that run over the same part of a dimension: both read it at d + 3, and are as long.
 std::optional<std::pair<unsigned, unsigned>> sameOfOneLoop(linalg::GenericOp x, AffineExpr there, linalg::GenericOp y,
                                                            AffineExpr here) {

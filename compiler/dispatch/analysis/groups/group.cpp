@@ -5,6 +5,11 @@ using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 
+std::optional<unsigned> loopOf(AffineExpr expr) {
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  return dim ? std::optional(dim.getPosition()) : std::nullopt;
+}
+
 bool reduces(linalg::GenericOp op) {
   return op.getNumReductionLoops() != 0;
 }

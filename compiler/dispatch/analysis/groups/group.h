@@ -40,6 +40,9 @@ inline constexpr llvm::StringLiteral kLogSumExp = "tenon.log_sum_exp";
 /// and 1 in the form that is whole (whole_or_parts.h).
 inline constexpr llvm::StringLiteral kFormAttr = "tenon.form";
 
+/// The loop that an index is, where it is one and nothing else.
+std::optional<unsigned> loopOf(mlir::AffineExpr expr);
+
 struct Group {
   llvm::SmallVector<mlir::linalg::GenericOp> ops;                        // in the order of the block
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned>> axisOf; // [op][loop] -> axis
