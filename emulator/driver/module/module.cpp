@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Modules and libraries: PTX text in, kernels and variables out. Every kernel is decoded when the module loads, so that
+// Modules: PTX text in, kernels and variables out. Every kernel is decoded when the module loads, so that
 // what is wrong is refused here, with a log in the form of a JIT compiler's. What ptxas takes and the emulator does not
 // refuses the kernel that has it, when somebody asks for that (kernel.h); the info log names it.
 #include "emulator/driver/module/module.h"
@@ -255,6 +255,10 @@ void writeLogs(const JitLog &log, unsigned count, CUjit_option *options, void **
   }
 }
 
+} // namespace
+
+namespace tenon::emulator {
+
 CUresult loadWithLogs(Context *context, const void *image, unsigned count, CUjit_option *options, void **values,
                       Module **out) {
   JitLog log;
@@ -269,7 +273,7 @@ Module *moduleOf(Driver &driver, const void *handle) {
   return driver.modules.count(module) ? module : nullptr;
 }
 
-} // namespace
+} // namespace tenon::emulator
 
 CUresult cuModuleLoadData(CUmodule *out, const void *image) {
   TENON_ENTER_CONTEXT();
@@ -356,71 +360,4 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
     return CUDA_ERROR_INVALID_VALUE;
   *mode = CU_MODULE_EAGER_LOADING;
   return CUDA_SUCCESS;
-}
-
-CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jitOptions, void **jitValues,
-                           unsigned jitCount, CUlibraryOption *, void **, unsigned) {
-  TENON_ENTER_CONTEXT();
-  if (!out || !code)
-    return CUDA_ERROR_INVALID_VALUE;
-  Module *module = nullptr;
-  CUresult result = loadWithLogs(context, code, jitCount, jitOptions, jitValues, &module);
-  if (result != CUDA_SUCCESS)
-    return result;
-  module->isLibrary = true;
-  *out = reinterpret_cast<CUlibrary>(module);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuLibraryUnload(CUlibrary handle) {
-  TENON_ENTER_CONTEXT();
-  TENON_UNSAFE_CALL();
-  Module *module = moduleOf(driver, handle);
-  if (!module || !module->isLibrary)
-    return CUDA_ERROR_INVALID_HANDLE;
-  unloadModule(module);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name) {
-  TENON_ENTER_CONTEXT();
-  Module *module = moduleOf(driver, handle);
-  if (!out || !name)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!module || !module->isLibrary)
-    return CUDA_ERROR_INVALID_HANDLE;
-  auto it = module->kernels.find(name);
-  if (it == module->kernels.end())
-    return CUDA_ERROR_NOT_FOUND;
-  if (CUresult result = askFor(*it->second); result != CUDA_SUCCESS)
-    return result;
-  *out = reinterpret_cast<CUkernel>(it->second.get());
-  return CUDA_SUCCESS;
-}
-
-CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary handle) {
-  TENON_ENTER_CONTEXT();
-  Module *module = moduleOf(driver, handle);
-  if (!count)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!module || !module->isLibrary)
-    return CUDA_ERROR_INVALID_HANDLE;
-  *count = static_cast<unsigned>(module->kernels.size());
-  return CUDA_SUCCESS;
-}
-
-CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
-  TENON_ENTER_CONTEXT();
-  Module *module = moduleOf(driver, handle);
-  if (!out)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!module || !module->isLibrary)
-    return CUDA_ERROR_INVALID_HANDLE;
-  *out = reinterpret_cast<CUmodule>(module);
-  return CUDA_SUCCESS;
-}
-
-CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary handle, const char *name) {
-  TENON_CALL();
-  return cuModuleGetGlobal(address, bytes, reinterpret_cast<CUmodule>(handle), name);
 }

@@ -15,6 +15,7 @@
 namespace tenon::emulator {
 
 struct Context;
+struct Driver;
 
 struct Module {
   Context *context = nullptr;
@@ -32,5 +33,12 @@ std::string &nextModuleName();
 
 /// Finishes the context's work, which refers to the kernels, and frees the module.
 void unloadModule(Module *module);
+
+/// Loads a module into the context, and gives the logs to the buffers that the options name.
+CUresult loadWithLogs(Context *context, const void *image, unsigned count, CUjit_option *options, void **values,
+                      Module **out);
+
+/// The module or library that a handle is; null: none, or no longer.
+Module *moduleOf(Driver &driver, const void *handle);
 
 } // namespace tenon::emulator
