@@ -147,6 +147,26 @@ template <bool Sat, bool Fused> void multiplyFlushed(Warp &warp, const Decoded &
   write(at<float>(warp, i.d), result, mask);
 }
 
+/// a / b, of which rcp is the one with 1.
+template <bool Sat, bool Reciprocal> void divideFlushed(Warp &warp, const Decoded &i, uint32_t mask) {
+  const float *a = at<float>(warp, i.a), *b = Reciprocal ? a : at<float>(warp, i.b);
+  float result[kLanes];
+  uint32_t candidates = 0;
+  TENON_LANE_LOOP
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    float quotient = (Reciprocal ? 1.0f : flush(a[l])) / flush(b[l]);
+    candidates |= isSmallestNormal(quotient) ? 1u : 0u;
+    result[l] = output<true, Sat>(quotient);
+  }
+  if (candidates)
+    for (uint32_t l = 0; l < kLanes; ++l) {
+      volatile float high = (Reciprocal ? 1.0f : a[l]) * 0x1p100f; // of what gives so little it is finite
+      if (isSmallestNormal(result[l]) && std::fabs(high / b[l]) < 0x1p-26f)
+        result[l] = Sat ? 0.0f : std::copysign(0.0f, result[l]);
+    }
+  write(at<float>(warp, i.d), result, mask);
+}
+
 /// Operations that round: the handler under each mode.
 template <typename T, bool Ftz, bool Sat> Handler arithmetic(FloatOp op, Rounding rounding) {
   if constexpr (Ftz) {
@@ -154,6 +174,10 @@ template <typename T, bool Ftz, bool Sat> Handler arithmetic(FloatOp op, Roundin
       return rounded<&multiplyFlushed<Sat, false>>(rounding);
     if (op == FloatOp::Fma)
       return rounded<&multiplyFlushed<Sat, true>>(rounding);
+    if (op == FloatOp::Div)
+      return rounded<&divideFlushed<Sat, false>>(rounding);
+    if (op == FloatOp::Rcp)
+      return rounded<&divideFlushed<Sat, true>>(rounding);
   }
   switch (op) {
   case FloatOp::Add:
