@@ -21,6 +21,7 @@ cp build/tests/kernels/corpus/tenon-corpus-test build/tests/kernels/corpus/*.ptx
 # Golden vectors: what was recorded, and what records it again.
 cp tests/golden/forms.txt tests/golden/sm_90.golden bundle/tests/
 cp build/tests/golden/tenon-golden-test bundle/tests/
+cp tests/sequences/more_forms.txt tests/sequences/sm_90.sequences build/tests/sequences/tenon-sequences bundle/tests/
 # Libraries that unit tests load at run time (fake drivers).
 find build/tests/unit -maxdepth 2 -name '*.so' -exec cp -t bundle/tests {} +
 cp build/benchmarks/runtime/tenon-runtime-benchmark build/benchmarks/runtime/runtime_benchmark_sm_* bundle/benchmarks/

@@ -46,6 +46,8 @@ report $status "tenon-corpus-test on the GPU"
 mkdir -p results
 (cd tests && TENON_CUDA_DRIVER=cuda ./tenon-golden-test --gtest_brief=1 && TENON_CUDA_DRIVER=cuda ./tenon-golden-test --record=../results/sm_90.golden)
 report $? "golden vectors on the GPU"
+(cd tests && TENON_CUDA_DRIVER=cuda ./tenon-sequences); report $? "recorded sequences on the GPU"
+(cd tests && CUDA_CACHE_DISABLE=1 TENON_EMULATOR_SM=90 ./tenon-sequences --compare --from="$(date +%s)" --seconds=20 | grep -v '^opcode')
 
 echo "\$ tenon-runtime-benchmark"
 mkdir -p results

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/golden/values.h"
 
-#include "support/random.h"
-
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -227,6 +225,47 @@ std::vector<uint64_t> operandsOf(const Form &form) {
     for (const std::string &type : types)
       tuples.push_back(any(type));
   return tuples;
+}
+
+uint64_t drawValue(const std::string &type, SplitMix64 &random) {
+  if (type == "pred")
+    return random.next() & 1;
+  const std::string element = type[0] == 'e' ? "b16" : elementType(type); // e4m3x2, e5m2x2: any bits
+  switch (random.next() % 8) {
+  case 0:
+  case 1:
+  case 2:
+    return edge(type, random.next() % 64);
+  case 3:
+    return random.next() & widthMask(type);
+  default:
+    break;
+  }
+  if (isFloating(element)) {
+    if (random.next() & 1)
+      return number(type, random.next() & 1 ? "small" : "mixed", random);
+    return encodeNumber(type,
+                        static_cast<double>(static_cast<int>(random.next() % 33) - 16) / (random.next() & 1 ? 1 : 4));
+  }
+  // Integers: small ones, and masks that begin and end anywhere.
+  const unsigned bits = 8 * bytesOf(element), count = 8 * bytesOf(type) / bits;
+  uint64_t value = 0;
+  for (unsigned part = 0; part < count; ++part) {
+    uint64_t one = random.next() % 41 - 8;
+    if (random.next() % 3 == 0)
+      one = (~0ull >> (64 - 1 - random.next() % bits)) << random.next() % bits;
+    value |= (one & widthMask(element)) << (bits * part);
+  }
+  return value;
+}
+
+uint64_t encodeNumber(const std::string &type, double value) {
+  const std::string element = elementType(type);
+  const unsigned bits = 8 * bytesOf(element), count = 8 * bytesOf(type) / bits;
+  uint64_t all = 0;
+  for (unsigned part = 0; part < count; ++part)
+    all |= encode(element, value) << (bits * part);
+  return all;
 }
 
 } // namespace tenon::golden

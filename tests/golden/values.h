@@ -2,6 +2,7 @@
 // The operands that forms are recorded with: edges of their types, and reproducible random bits.
 #pragma once
 
+#include "support/random.h"
 #include "tests/golden/form.h"
 
 namespace tenon::golden {
@@ -17,5 +18,10 @@ namespace tenon::golden {
 ///   tiny          about the smallest numbers of the type
 ///   edges         random finite edges; special: infinities and NaN among small numbers
 std::vector<uint64_t> operandsOf(const Form &form);
+
+/// A value of that type: an edge, a small number, or any bits.
+uint64_t drawValue(const std::string &type, SplitMix64 &random);
+/// A number in a floating-point type; every element of a packed one.
+uint64_t encodeNumber(const std::string &type, double value);
 
 } // namespace tenon::golden

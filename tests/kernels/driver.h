@@ -45,41 +45,47 @@ inline std::string ownFolder() {
   return text.substr(0, text.rfind('/'));
 }
 
-inline const Driver &driver() {
-  static Driver *loaded = [] {
-    Driver *d = new Driver;
-    const char *wanted = getenv("TENON_CUDA_DRIVER"), *library = getenv("TENON_EMULATOR_LIBRARY");
-    bool cuda = wanted && std::string(wanted) == "cuda";
-    std::string path = cuda                  ? "libcuda.so.1"
-                       : library && *library ? library
-                                             : ownFolder() + "/../../emulator/libtenon_emulator.so";
-    void *handle = dlopen(path.c_str(), RTLD_NOW);
-    if (!handle) {
-      d->error = dlerror();
-      return d;
-    }
+/// Loads that library, takes its first device and makes its primary context current. `error` says what went wrong.
+inline Driver *openDriver(const std::string &path) {
+  Driver *d = new Driver;
+  void *handle = dlopen(path.c_str(), RTLD_NOW);
+  if (!handle) {
+    d->error = dlerror();
+    return d;
+  }
 #define TENON_LOAD(f)                                                                                                  \
   d->f##_ = reinterpret_cast<decltype(&::f)>(dlsym(handle, TENON_STRING(f)));                                          \
   if (!d->f##_)                                                                                                        \
     d->error = std::string("no ") + TENON_STRING(f) + " in " + path;
-    TENON_DRIVER(TENON_LOAD)
+  TENON_DRIVER(TENON_LOAD)
 #undef TENON_LOAD
-    if (!d->error.empty())
-      return d;
-    if (CUresult result = d->cuInit_(0); result != CUDA_SUCCESS) {
-      d->error = "cuInit: " + std::to_string(result);
-      return d;
-    }
-    int major = 0, minor = 0;
-    char name[256] = "";
-    d->cuDeviceGetAttribute_(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0);
-    d->cuDeviceGetAttribute_(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
-    d->cuDeviceGetName_(name, sizeof name, 0);
-    d->capability = 10 * major + minor;
-    d->deviceName = name;
-    d->cuDevicePrimaryCtxRetain_(&d->context, 0);
-    d->cuCtxPushCurrent_(d->context);
+  if (!d->error.empty())
     return d;
+  if (CUresult result = d->cuInit_(0); result != CUDA_SUCCESS) {
+    d->error = "cuInit: " + std::to_string(result);
+    return d;
+  }
+  int major = 0, minor = 0;
+  char name[256] = "";
+  d->cuDeviceGetAttribute_(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0);
+  d->cuDeviceGetAttribute_(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
+  d->cuDeviceGetName_(name, sizeof name, 0);
+  d->capability = 10 * major + minor;
+  d->deviceName = name;
+  d->cuDevicePrimaryCtxRetain_(&d->context, 0);
+  d->cuCtxPushCurrent_(d->context);
+  return d;
+}
+
+inline std::string emulatorLibrary() {
+  const char *library = getenv("TENON_EMULATOR_LIBRARY");
+  return library && *library ? library : ownFolder() + "/../../emulator/libtenon_emulator.so";
+}
+
+inline const Driver &driver() {
+  static Driver *loaded = [] {
+    const char *wanted = getenv("TENON_CUDA_DRIVER");
+    return openDriver(wanted && std::string(wanted) == "cuda" ? "libcuda.so.1" : emulatorLibrary());
   }();
   return *loaded;
 }
