@@ -10,6 +10,7 @@
 #include "compiler/codegen/ptx/llvm_passes.h"
 #include "compiler/codegen/ptx/narrow_to_bool.h"
 #include "compiler/codegen/ptx/pair_sums.h"
+#include "compiler/codegen/ptx/ptxas_errors.h"
 #include "compiler/codegen/ptx/target_queries.h"
 #include "compiler/codegen/ptx/widen_bf16.h"
 
@@ -253,8 +254,10 @@ private:
     if (withSearches)
       added = &passes;
     cannotPrint_ = machine_->addPassesToEmitFile(*added, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
-    if (!cannotPrint_)
-      passes.run(*device_);
+    if (cannotPrint_)
+      return;
+    passes.run(*device_);
+    writeAroundPtxasErrors(text_);
   }
 
   abi::TargetArch arch_;

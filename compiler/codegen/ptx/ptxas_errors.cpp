@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/ptx/ptxas_errors.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <optional>
+
+using namespace llvm;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+/// `opcode.modifiers \t operands;`
+struct Line {
+  StringRef opcode; // with its modifiers
+  SmallVector<StringRef, 6> operands;
+};
+
+Line parse(StringRef text) {
+  Line line;
+  text = text.trim();
+  if (text.starts_with("@"))
+    text = text.drop_until([](char c) { return c == ' ' || c == '\t'; }).ltrim();
+  line.opcode = text.take_until([](char c) { return c == ' ' || c == '\t'; });
+  text = text.drop_front(line.opcode.size()).take_until([](char c) { return c == ';'; });
+  text.split(line.operands, ',');
+  for (StringRef &operand : line.operands)
+    operand = operand.trim(" \t{}");
+  return line;
+}
+
+unsigned bitsOfRegister(StringRef name) {
+  return name.starts_with("%rs") ? 16 : name.starts_with("%rd") ? 64 : name.starts_with("%r") ? 32 : 0;
+}
+
+/// Of a type without its dot; 0: no type.
+unsigned bitsOfType(StringRef type) {
+  unsigned bits = 0;
+  return type.size() > 1 && StringRef("bsuf").contains(type[0]) && !type.drop_front().getAsInteger(10, bits) ? bits : 0;
+}
+
+/// The first of the modifiers that is a type is the result's.
+StringRef typeOfResult(StringRef opcode) {
+  SmallVector<StringRef, 8> parts;
+  opcode.split(parts, '.');
+  for (StringRef part : ArrayRef(parts).drop_front())
+    if (part == "bf16" || bitsOfType(part) || part.contains("x2") || part.contains("x4"))
+      return part;
+  return "";
+}
+
+StringRef lastType(StringRef opcode) {
+  return opcode.substr(opcode.rfind('.') + 1);
+}
+
+bool isStore(StringRef opcode) {
+  return opcode.starts_with("st.") && !opcode.contains(".v2.") && !opcode.contains(".v4.") && !opcode.contains(".v8.");
+}
+
+/// In the bits of a type: f16, f32, f64.
+std::optional<double> valueOf(uint64_t bits, StringRef type) {
+  const fltSemantics *format = type == "f16"   ? &APFloat::IEEEhalf()
+                               : type == "f32" ? &APFloat::IEEEsingle()
+                               : type == "f64" ? &APFloat::IEEEdouble()
+                                               : nullptr;
+  if (!format)
+    return std::nullopt;
+  return APFloat(*format, APInt(APFloat::semanticsSizeInBits(*format), bits, false, /*implicitTrunc=*/true))
+      .convertToDouble();
+}
+
+/// Of one function.
+class Registers {
+public:
+  void read(StringRef text) {
+    const Line line = parse(text);
+    if (line.operands.size() < 2 || line.opcode.starts_with("st."))
+      return;
+    const StringRef type = typeOfResult(line.opcode), result = line.operands[0];
+    if (uint64_t bits; line.opcode == "mov.b16" && !line.operands[1].getAsInteger(0, bits))
+      constants_[result] = bits;
+    if (line.operands.size() == 3 && line.opcode.starts_with("min.") && !line.opcode.contains("NaN"))
+      for (unsigned k : {1, 2})
+        if (std::optional<double> bound = constant(line.operands[k], type); bound && *bound >= 1)
+          bounded_.insert(result);
+    if (line.operands.size() == 3 && line.opcode.starts_with("max.") && !line.opcode.contains("NaN"))
+      for (unsigned k : {1, 2})
+        if (std::optional<double> bound = constant(line.operands[k], type); bound && *bound == 0)
+          positive_.insert(line.operands[3 - k]);
+    if (type == "f16" || type == "bf16" || type == "f32" || type == "f64")
+      for (StringRef each : line.operands)
+        if (bitsOfRegister(each)) { // of a vector load every one, of others the first
+          floating_.insert(each);
+          if (!line.opcode.starts_with("ld."))
+            break;
+        }
+    if (bitsOfRegister(result) != 32)
+      return;
+    const unsigned loaded = line.opcode.starts_with("ld.") ? bitsOfType(lastType(line.opcode)) : 32;
+    const bool widens = line.opcode.starts_with("cvt.") && bitsOfType(lastType(line.opcode)) < 32;
+    if (loaded < 32 || widens)
+      extended_.insert(result);
+    // What is handed on as it is, or with other signs.
+    static constexpr StringLiteral kCopies[] = {"mov.", "selp.", "neg.", "abs."};
+    if (any_of(kCopies, [&](StringRef opcode) { return line.opcode.starts_with(opcode); }) &&
+        any_of(ArrayRef(line.operands).drop_front(), [&](StringRef from) { return extended_.contains(from); }))
+      extended_.insert(result);
+  }
+
+  bool isFloating(StringRef name) const { return floating_.contains(name); }
+  bool isExtended(StringRef name) const { return extended_.contains(name); }
+  /// min(x, what is 1 or more), of which max(.., 0) is taken.
+  bool isClamped(StringRef name) const { return bounded_.contains(name) && positive_.contains(name); }
+
+  /// What an operand is, in a type of floating-point numbers.
+  std::optional<double> constant(StringRef operand, StringRef type) const {
+    uint64_t bits;
+    if (operand.consume_front("0f") || operand.consume_front("0d"))
+      return operand.getAsInteger(16, bits) ? std::nullopt : valueOf(bits, type);
+    const auto found = constants_.find(operand);
+    return found == constants_.end() ? std::nullopt : valueOf(found->second, type);
+  }
+
+private:
+  StringSet<> floating_, extended_, bounded_, positive_;
+  StringMap<uint64_t> constants_; // of 16 bits: other constants stand in the instructions
+};
+
+/// abs.s32 and abs.s64 d, a
+std::string withoutSign(const Line &line) {
+  const std::string to = line.operands[0].str(), of = line.operands[1].str(),
+                    width = lastType(line.opcode).substr(1).str();
+  return "\t{ .reg .b" + width + " %negative; neg.s" + width + " \t%negative, " + of + "; max.s" + width + " \t" + to +
+         ", " + of + ", %negative; }";
+}
+
+/// The line in another way; empty: as it is.
+std::string rewritten(StringRef text, const Registers &registers) {
+  const Line line = parse(text);
+  if (line.opcode == "abs.s32" || line.opcode == "abs.s64")
+    return withoutSign(line);
+  if (line.opcode.starts_with("min.") && registers.isClamped(line.operands[0])) {
+    const StringRef type = typeOfResult(line.opcode);
+    const bool isSecond = registers.constant(line.operands[2], type).has_value();
+    const std::string to = line.operands[0].str(), of = line.operands[isSecond ? 1 : 2].str(),
+                      bound = line.operands[isSecond ? 2 : 1].str();
+    return text.str() + "\n\t{ .reg .pred %isNan; setp.nan." + type.str() + " \t%isNan, " + of + ", " + of + "; selp." +
+           (type == "f16" ? "b16" : type.str()) + " \t" + to + ", " + bound + ", " + to + ", %isNan; }";
+  }
+  const bool isShift =
+      line.operands.size() == 3 && (line.opcode.starts_with("shl.") || line.opcode.starts_with("shr."));
+  const bool isNarrow = isStore(line.opcode) && line.operands.size() == 2 &&
+                        bitsOfType(lastType(line.opcode)) < bitsOfRegister(line.operands[1]);
+  if (isNarrow || (isShift && bitsOfType(lastType(line.opcode)) == 64)) {
+    const StringRef of = line.operands.back();
+    if (!registers.isFloating(of))
+      return "";
+    const std::string type = ".b" + std::to_string(bitsOfRegister(of));
+    std::string copied = text.str();
+    const size_t at = copied.rfind(of.str());
+    copied.replace(at, of.size(), "%bits");
+    return "\t{ .reg " + type + " %bits; mov" + type + " %bits, " + of.str() + ";" + copied + " }";
+  }
+  // {lower, upper} of one register
+  const size_t brace = text.find('{', text.find("mov.b32"));
+  if (!text.contains("mov.b32") || brace == StringRef::npos)
+    return "";
+  SmallVector<StringRef, 4> parts;
+  text.substr(brace + 1).take_until([](char c) { return c == ';'; }).split(parts, ',');
+  if (parts.size() != 3 || !parts[1].contains('}'))
+    return "";
+  const StringRef lower = parts[0].trim(), upper = parts[1].trim(" \t}"), whole = parts[2].trim();
+  if (!bitsOfRegister(upper) || !registers.isExtended(whole))
+    return "";
+  std::string result;
+  if (bitsOfRegister(lower))
+    result = "\tcvt.u16.u32 \t" + lower.str() + ", " + whole.str() + ";\n";
+  return result + "\t{ .reg .b32 %upper; shr.u32 \t%upper, " + whole.str() + ", 16; cvt.u16.u32 \t" + upper.str() +
+         ", %upper; }";
+}
+
+/// Whether the text has anything that may be wrong: most kernels have not.
+bool mayBeWrong(StringRef ptx) {
+  for (size_t at = 0; (at = ptx.find("\tst.", at)) != StringRef::npos; ++at) {
+    const StringRef text = ptx.substr(at, ptx.find('\n', at) - at);
+    const Line line = parse(text);
+    if (line.operands.size() == 2 && bitsOfType(lastType(line.opcode)) < bitsOfRegister(line.operands[1]))
+      return true;
+  }
+  return ptx.contains("\tabs.s") || ptx.contains("\tmin.") || ptx.contains("\tshl.b64") || ptx.contains("\tshr.u64") ||
+         ptx.contains("\tshr.s64") || ptx.contains("mov.b32 \t{") || ptx.contains("mov.b32 {");
+}
+
+} // namespace
+
+unsigned writeAroundPtxasErrors(SmallVectorImpl<char> &ptx) {
+  const StringRef text(ptx.data(), ptx.size());
+  if (!mayBeWrong(text))
+    return 0;
+  unsigned count = 0;
+  std::string result;
+  StringRef left = text;
+  while (!left.empty()) { // functions begin and end with a brace in a line of its own
+    const size_t end = left.find("\n}");
+    const StringRef function = left.take_front(end == StringRef::npos ? left.size() : end + 1);
+    left = left.drop_front(function.size());
+    SmallVector<StringRef, 0> lines;
+    function.split(lines, '\n');
+    Registers registers;
+    for (int round = 0; round < 2; ++round) // a loop's registers are written behind where they are read
+      for (StringRef line : lines)
+        registers.read(line);
+    for (auto [index, line] : enumerate(lines)) {
+      const std::string other = rewritten(line, registers);
+      count += !other.empty();
+      result += other.empty() ? line.str() : other;
+      if (index + 1 < lines.size())
+        result += '\n';
+    }
+  }
+  if (count)
+    ptx.assign(result.begin(), result.end());
+  return count;
+}
+
+} // namespace tenon::compiler::codegen

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// PTX that LLVM prints and ptxas (CUDA 13.0, every target that was tried) gets wrong, written in another way. Found by
+// tests/sequences; its README has the whole list, with what LLVM does not print.
+//
+// Bits of a number in floating point. A register has no type in PTX, but ptxas remembers which instruction wrote it. A
+// store that is narrower than the number, or a shift of 64 bits by it, gets the number converted to an integer
+// (F2I.U8) where PTX takes the low bits:
+//
+//   add.rn.f32 %r3, %r1, %r2;   st.global.b8 [%rd1], %r3;      shr.u64 %rd3, %rd2, %r3;
+//
+// LLVM prints this for the low bits of a bitcast, and for stores at odd addresses. A copy has no such memory.
+//
+// The upper half of what was extended. Where nobody reads the lower half, ptxas takes it for the upper one:
+//
+//   ld.global.s8 %r1, [%rd2];   mov.b32 {_, %rs1}, %r1;        cvt.u32.u16 %r1, %rs2;   mov.b32 {_, %rs1}, %r1;
+//
+// A shift by 16 is computed right.
+//
+// A NaN that is clamped to [0, 1]. The smaller of NaN and 1 is 1, and so is the larger of that and 0; ptxas makes one
+// saturating addition of both, which gives 0 for NaN (f64: takes the larger first). The same for a bound above 1.
+//
+//   min.f32 %r2, %r1, 0f3F800000;   max.f32 %r3, %r2, 0f00000000;
+//
+// The smallest integer without its sign. PTX does not say what it is; LLVM and MLIR say that it stays what it is. ptxas
+// takes what `abs.s32` and `abs.s64` give for no negative number, and folds what is computed of it.
+#pragma once
+
+#include "llvm/ADT/SmallString.h"
+
+namespace tenon::compiler::codegen {
+
+/// Changes the lines that are assembled wrong, as LLVM prints them. @return how many
+unsigned writeAroundPtxasErrors(llvm::SmallVectorImpl<char> &ptx);
+
+} // namespace tenon::compiler::codegen
