@@ -292,14 +292,16 @@ def drawn(random, layout, operand, size, inputs):
     return [elements.rounded(operand, x) for x in (q, k, v)]
 
 
-def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False, heads=3, copies=0):
-    """copies: so many of the result; many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says;
+def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dynamic, many=False, few=False, heads=3, copies=0, together=0):
+    """copies: so many of the result; together: of few queries, several groups that may share what a block reads, 2 to 4 with one operand that begins inside of a vector; many: elements of the batch enough that a large device has large tiles; few: queries, as the name of the case says;
     dynamic: which sizes the program does not know, all, none or "n", the keys' number."""
     dynamic = dynamic if "flat" not in layout else False
     size = dict(b=8 if many else 2, h=8 if many else heads, g=2, m=lengths[0], n=lengths[1], d=depths[0], e=depths[1])
     random = generator("attention", layout, operand, scale, softmax, mask, inputs, lengths, depths, many)
     tensors = drawn(random, layout, operand, size, inputs)
     given = [argument(operand, x, [c in dynamic for c in spec] if isinstance(dynamic, str) else dynamic) for x, spec in zip(tensors, LAYOUTS[layout])]
+    if together > 1:
+        given[together - 2].behind = 1
     if mask == "bias":
         given.append(argument(operand, elements.rounded(operand, random.uniform(-3, 3, (size["m"], size["n"]))), dynamic))
     elif mask in ("chosen", "chosen, none", "chosen, large", "causal and chosen"):
@@ -327,7 +329,7 @@ def attention(layout, operand, scale, softmax, mask, inputs, lengths, depths, dy
     if copies:
         nodes.append(Broadcast((len(given), 0), [copies] + [size[c] for c in LAYOUTS[layout][4]], [0]))
     program = Program(nodes, [(len(nodes) - 1, 0)])
-    name = f"attention {'of many ' if many else 'of few ' if few else ''}{layout}, {mask}, {softmax}, {inputs}{', repeated' if copies else ''}"
+    name = f"attention {'of many ' if many else 'of few together ' if together else 'of few ' if few else ''}{layout}, {mask}, {softmax}, {inputs}{', repeated' if copies else ''}"
     return Case(name, operand, program, raw=None if copies else raw)
 
 
@@ -392,6 +394,15 @@ def cases(sizes):
     for number, (layout, mask, inputs, length, depth, dynamic) in enumerate(parts):
         if whole or number in (1, 2, 3, 8, 9, 10):
             yield attention(layout, kinds[number % 2], "multiplied", SOFTMAXES[number % 5], mask, inputs, length, depth, dynamic, few=True, heads=2)
+    # Keys that groups of queries read from shared memory on sm_90a: steps that are just full, a key more and one less, of one slice of warps alone,
+    # and more than there are stages; rows that are whole groups, and not.
+    together = ((5, (64, 64)), (8, (128, 128)), (16, (64, 64)), (17, (64, 128)), (32, (128, 64)), (33, (64, 64)), (64, (64, 64)), (71, (80, 72)), (9, (136, 136)),
+                (16, (32, 32)), (40, (8, 8)), (32, (128, 128)), (12, (256, 256)))
+    keys = (1, 63, 64, 65, 127, 128, 129, 255, 257, 1024, 1152, 1279, 2049)
+    for number, ((rows, depth), n) in enumerate(itertools.product(together, keys)):
+        if (rows <= 16 or n >= 1024) if whole else number in (29, 32, 62, 74, 125, 139):
+            yield attention(("bmd", "one head of keys", "bhmd", "bmd")[number % 4], kinds[number % 2], "multiplied", SOFTMAXES[number % 5], MASKS[number * 5 % len(MASKS)],
+                            INPUTS[number % 6], (rows, n), depth, "n" if number % 3 == 0 else False, few=True, heads=1 + number % 2, together=1 + number % 4)
     # Queries that see no key, whose result is 0, in each kernel: few queries, tiles of 64, large ones, no tensor core.
     guarded = itertools.product(kinds, ("chosen, none", "lengths"), GUARDED, (((2, 70), (64, 64), "few"), ((70, 130), (64, 64), ""), ((129, 128), (64, 128), "many"), ((33, 31), (7, 5), "")))
     for number, (kind, mask, softmax, (length, depth, tiles)) in enumerate(guarded):

@@ -4,6 +4,7 @@
 #include "compiler/codegen/attention/cluster_sums.h"
 #include "compiler/codegen/attention/few_queries_reader.h"
 #include "compiler/codegen/attention/key_range.h"
+#include "compiler/codegen/attention/key_ring.h"
 #include "compiler/codegen/attention/online_softmax.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/codegen/kernel/tensor_core.h"
@@ -16,7 +17,6 @@ namespace {
 using Shape = FewQueriesShape;
 constexpr uint32_t kRows = Shape::kRows, kEight = Shape::kEight, kKeys = Shape::kKeys;
 constexpr uint32_t kVector = Shape::kVector;
-constexpr uint32_t kPadding = 4; // elements behind each row in shared memory
 constexpr uint32_t kQuad = PartialSum::kQuad;
 
 class FewQueriesAttention {
@@ -36,21 +36,32 @@ private:
   Type f32() { return k_.b.getF32Type(); }
   uint32_t states() const { return 4 * eights_; }                       // of softmax
   uint32_t sums() const { return shape_.wholeColumns() / 4 * eights_; } // of a lane
-  uint32_t rows() const { return kEight * eights_; }                    // with a place in shared memory
+  /// With a place in shared memory.
+  uint32_t rows() const { return shape_.isShared() ? shape_.blockRows() : kEight * eights_; }
   uint32_t keyWords() const { return 2 * shape_.depthSteps() * 4; }
-  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, const FewQueriesReader::Block &read,
-               ValueRange carried);
+  /// Left factors (which 16 keys, which 16 elements of the depth or columns), of the keys and of the values.
+  struct Factors {
+    llvm::function_ref<Values(uint32_t, uint32_t)> keys, values;
+    ArrayRef<Value> scales; // of the values, if weights are multiplied by them
+  };
+  Values scoresOf(ArrayRef<Values> left, ArrayRef<Value> queries, uint32_t eight);
+  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, const Factors &read, ValueRange carried);
+  Values blockOf(const KeyRange &range, ArrayRef<Value> queries, Value key, const FewQueriesReader::Block &read,
+                 ValueRange carried);
+  KeyRange keyRange();
+  Values start();
   Values steps(const KeyRange &range, bool isFast);
-  Value place(Value warp, Value row, Value column);
-  Value state(Value warp, Value row, bool isSum);
+  Values sharedSteps(const KeyRange &range);
+  Value place(Value slice, Value row, Value column);
+  Value state(Value slice, Value row, bool isSum);
   Value rowOf(uint32_t eight, uint32_t of);
-  Value columnOf(uint32_t quad);
+  Value columnOf(uint32_t number);
   SmallVector<PartialSum> sumsOf(ArrayRef<Value> carried);
   void leave(ArrayRef<PartialSum> sums);
   void placeThread(Value tile, Value group, Value rank);
   void computeAlone(const FewQueriesAttention &of);
   void sumKeys(const KeyRange &range);
-  PartialSum ofWarps(Value row, Value column);
+  PartialSum ofSlices(Value row, Value column);
   void forEachQuad(Value first, Value last, llvm::function_ref<void(Value, Value)> body);
   void compute();
 
@@ -65,68 +76,120 @@ private:
   const uint32_t blocks_; // that share the keys of a tile
   std::optional<FewQueriesReader> reader_;
   AttentionTile tile_;
-  Value arena_, states_;      // shared: sums of each warp; largest logits and sums of weights
-  Value rank_;                // of the block among them
-  Value warp_, group_, lane_; // of the warp's 32 lanes: eight groups of four
+  Value arena_, states_;         // shared: sums of each slice; largest logits and sums of weights
+  Value rank_;                   // of the block among them
+  Value warp_, slice_, warpRow_; // the first of the warp's rows in the block
+  Value inWarp_, group_, lane_;  // of the warp's 32 lanes: eight groups of four
 };
+
+/// Of 16 keys and eight rows: [eight keys][row of the lane].
+FewQueriesAttention::Values FewQueriesAttention::scoresOf(ArrayRef<Values> left, ArrayRef<Value> queries,
+                                                          uint32_t eight) {
+  // Two chains: products of one wait for each other.
+  SmallVector<Values, 2> chains(std::min(shape_.depthSteps(), 2u), Values(4, neutral(k_, scores_.product.sum.sum)));
+  for (auto [part, keys] : llvm::enumerate(left)) {
+    Values &scores = chains[part / 2 % 2];
+    scores = core_.multiply(keys, queries.slice(4 * (eights_ * (part / 2) + eight) + part % 2 * 2, 2), scores);
+  }
+  Values &scores = chains.front();
+  for (const Values &chain : llvm::drop_begin(chains))
+    for (auto [score, other] : llvm::zip_equal(scores, chain))
+      score = arith::AddFOp::create(k_.b, k_.loc, score, other);
+  return scores;
+}
 
 /// Carried: what softmax does, of rows [eight rows][2]; then the sums, [column step][two columns][eight rows][4].
 FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
-                                                       const FewQueriesReader::Block &read, ValueRange carried) {
-  const ArrayRef<Value> words = read.words;
+                                                       const Factors &read, ValueRange carried) {
   Bodies::Scope scope(kernel_.bodies);
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, key);
-  SmallVector<LogitRun> runs; // [eight rows][eight keys][row of the lane]
-  for (uint32_t eight = 0; eight < eights_; ++eight) {
-    // Two chains: products of one wait for each other.
-    SmallVector<Values, 2> chains(std::min(shape_.depthSteps(), 2u), Values(4, neutral(k_, scores_.product.sum.sum)));
-    for (uint32_t step = 0; step < shape_.depthSteps(); ++step) {
-      const ArrayRef<Value> first = words.slice(4 * step, 4), second = words.slice(4 * (shape_.depthSteps() + step), 4),
-                            rows = queries.slice(4 * (eights_ * step + eight), 4);
-      Values &scores = chains[step % 2];
-      for (uint32_t part = 0; part < 4; part += 2)
-        scores = core_.multiply(ValueRange{first[part], second[part], first[part + 1], second[part + 1]},
-                                rows.slice(part, 2), scores);
-    }
-    Values &scores = chains.front();
-    for (const Values &chain : llvm::drop_begin(chains))
-      for (auto [score, other] : llvm::zip_equal(scores, chain))
-        score = arith::AddFOp::create(k_.b, k_.loc, score, other);
-    for (auto [number, score] : llvm::enumerate(scores))
-      runs.push_back({k_.add(tile_.firstRow, rowOf(eight, number % 2)),
-                      k_.add(key, k_.add(group_, k_.number(number / 2 * kEight))),
-                      {score}});
+  SmallVector<LogitRun> runs; // [16 keys][eight rows][eight keys][row of the lane]
+  for (uint32_t sixteen = 0; sixteen < shape_.sixteens; ++sixteen) {
+    SmallVector<Values> left;
+    for (uint32_t part = 0; part < 2 * shape_.depthSteps(); ++part)
+      left.push_back(read.keys(sixteen, part));
+    for (uint32_t eight = 0; eight < eights_; ++eight)
+      for (auto [number, score] : llvm::enumerate(scoresOf(left, queries, eight)))
+        runs.push_back({k_.add(tile_.firstRow, rowOf(eight, number % 2)),
+                        k_.add(key, k_.add(group_, k_.number(kKeys * sixteen + number / 2 * kEight))),
+                        {score}});
   }
   range.computeLogits(space, key, runs);
   SmallVector<Values> weights(states() / 2);
   for (auto [number, run] : llvm::enumerate(runs))
-    weights[number / 4 * 2 + number % 2].push_back(run.scores.front());
+    weights[number / 4 % eights_ * 2 + number % 2].push_back(run.scores.front());
   const OnlineSoftmax::Step step = softmax_.step(carried.take_front(states()), weights);
   for (Values &ofRow : weights)
     for (size_t eight = 0; eight < read.scales.size(); ++eight)
       ofRow[eight] = ScaledIntegers::scaled(k_, ofRow[eight], read.scales[eight]);
   // A lane has two rows of a key: what multiplies values is two keys of a row.
-  Values factors;
-  for (uint32_t eight = 0; eight < eights_; ++eight)
-    for (uint32_t of = 0; of < 2; ++of)
+  Values factors; // [eight keys][eight rows]
+  for (uint32_t of = 0; of < 2 * shape_.sixteens; ++of)
+    for (uint32_t eight = 0; eight < eights_; ++eight)
       factors.push_back(core_.transposed(core_.pair(weights[2 * eight][of], weights[2 * eight + 1][of])));
   Values result = softmax_.scaled(step, carried.drop_front(states()),
                                   [&](size_t i) { return uint32_t(i / 4 % eights_ * 2 + i % 2); });
-  const ArrayRef<Value> values = words.drop_front(keyWords());
-  for (uint32_t column = 0; column < shape_.columnSteps(); ++column)
-    for (uint32_t two = 0; two < kVector / 2; ++two) {
-      auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + two]; };
-      const Values left = {core_.halves(wordOf(0), wordOf(1), false), core_.halves(wordOf(0), wordOf(1), true),
-                           core_.halves(wordOf(2), wordOf(3), false), core_.halves(wordOf(2), wordOf(3), true)};
+  for (uint32_t sixteen = 0; sixteen < shape_.sixteens; ++sixteen)
+    for (uint32_t part = 0; part < shape_.wholeColumns() / kKeys; ++part) {
+      const Values left = read.values(sixteen, part);
       for (uint32_t eight = 0; eight < eights_; ++eight) {
-        Value *first = result.begin() + 4 * (eights_ * (column * kVector / 2 + two) + eight);
-        llvm::copy(core_.multiply(left, ArrayRef<Value>(factors).slice(2 * eight, 2), ArrayRef<Value>(first, 4)),
-                   first);
+        Value *first = result.begin() + 4 * (eights_ * part + eight);
+        const Values right = {factors[2 * sixteen * eights_ + eight], factors[(2 * sixteen + 1) * eights_ + eight]};
+        llvm::copy(core_.multiply(left, right, ArrayRef<Value>(first, 4)), first);
       }
     }
   Values after = step.carried;
   llvm::append_range(after, result);
   return after;
+}
+
+/// The same of what a lane has read itself.
+FewQueriesAttention::Values FewQueriesAttention::blockOf(const KeyRange &range, ArrayRef<Value> queries, Value key,
+                                                         const FewQueriesReader::Block &read, ValueRange carried) {
+  const ArrayRef<Value> words = read.words, values = words.drop_front(keyWords());
+  auto ofKeys = [&](uint32_t, uint32_t part) -> Values {
+    const ArrayRef<Value> first = words.slice(2 * part, 2), second = words.slice(4 * shape_.depthSteps() + 2 * part, 2);
+    return {first[0], second[0], first[1], second[1]};
+  };
+  auto ofValues = [&](uint32_t, uint32_t part) -> Values {
+    const uint32_t column = part / (kVector / 2), two = part % (kVector / 2);
+    auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + two]; };
+    return {core_.halves(wordOf(0), wordOf(1), false), core_.halves(wordOf(0), wordOf(1), true),
+            core_.halves(wordOf(2), wordOf(3), false), core_.halves(wordOf(2), wordOf(3), true)};
+  };
+  return block(range, queries, key, {ofKeys, ofValues, read.scales}, carried);
+}
+
+FewQueriesAttention::Values FewQueriesAttention::start() {
+  Values carried = softmax_.start();
+  carried.append(sums(), neutral(k_, output_.product.sum.sum));
+  return carried;
+}
+
+/// Keys that all warps read from shared memory.
+FewQueriesAttention::Values FewQueriesAttention::sharedSteps(const KeyRange &range) {
+  KeyRing ring(kernel_, shape_, core_, tile_, arena_, inWarp_, slice_);
+  Value keys = k_.number(shape_.stepKeys());
+  ring.begin(k_.add(range.first(), k_.mul(rank_, keys)), range.last(), k_.mul(keys, k_.number(blocks_)));
+  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  SmallVector<Type> words(4 * shape_.depthSteps() * eights_, k_.b.getI32Type()), types(states() + sums(), f32());
+  auto read = [&](bool isFast) {
+    Bodies::Scope scope(kernel_.bodies);
+    return reader_->queryPairs(isFast);
+  };
+  const Values queries = k_.choose(
+      space.isAligned(scores_.product.left, kVector), words, [&] { return read(true); }, [&] { return read(false); });
+  return ring.forEachStep(start(), [&](Value key, Value stage, ValueRange carried) {
+    auto compute = [&] {
+      Bodies::Scope scope(kernel_.bodies);
+      return block(range, queries, key,
+                   {[&](uint32_t sixteen, uint32_t part) { return ring.keys(stage, sixteen, part); },
+                    [&](uint32_t sixteen, uint32_t part) { return ring.values(stage, sixteen, part); },
+                    {}},
+                   carried);
+    };
+    return k_.choose(k_.less(key, range.last()), types, compute, [&] { return llvm::to_vector(carried); });
+  });
 }
 
 /// The warp's keys, the next ones of which are on their way while these are computed, as many as registers hold.
@@ -139,8 +202,7 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
   // Blocks of keys that are whole, but for the last key.
   Value count = TileSpace(scores_, tile_.inBatch, tile_.firstRow, k_.number(0)).columns();
   Value lastWhole = k_.mul(k_.div(k_.min(range.last(), count), keys), keys);
-  Values carried = softmax_.start();
-  carried.append(sums(), neutral(k_, output_.product.sum.sum));
+  Values carried = start();
   SmallVector<Type> types(carried.size(), f32());
   const uint32_t ahead = isFast ? shape_.ahead(reader_->registers(isFast)) : 0;
   auto read = [&](Value key, Value otherwise) {
@@ -149,7 +211,7 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
   };
   auto later = [&](Value key, uint32_t steps) { return k_.add(key, k_.mul(stride, k_.number(steps))); };
   auto computed = [&](Value key, ArrayRef<Value> loaded, ValueRange sums) {
-    return block(range, all, key, reader_->blockOf(loaded, key, isFast, /*mayEnd=*/false), sums);
+    return blockOf(range, all, key, reader_->blockOf(loaded, key, isFast, /*mayEnd=*/false), sums);
   };
   carried = k_.choose(
       k_.less(begin, lastWhole), types,
@@ -190,30 +252,32 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
       [&] {
         Bodies::Scope here(kernel_.bodies);
         const Values loaded = reader_->load(lastWhole, isFast, /*mayEnd=*/true);
-        return block(range, all, lastWhole, reader_->blockOf(loaded, lastWhole, isFast, /*mayEnd=*/true), carried);
+        return blockOf(range, all, lastWhole, reader_->blockOf(loaded, lastWhole, isFast, /*mayEnd=*/true), carried);
       },
       [&] { return carried; });
 }
 
-/// Of the group of rows, the one that the lane's sums are of.
+/// Of the block's rows, the one that the lane's sums are of.
 Value FewQueriesAttention::rowOf(uint32_t eight, uint32_t of) {
-  return k_.add(k_.mul(lane_, k_.number(2)), k_.number(int64_t(kEight) * eight + of));
+  Value row = k_.add(k_.mul(lane_, k_.number(2)), k_.number(int64_t(kEight) * eight + of));
+  return shape_.isShared() ? k_.add(warpRow_, row) : row;
 }
 
-Value FewQueriesAttention::place(Value warp, Value row, Value column) {
-  Value line = k_.add(k_.mul(warp, k_.number(rows())), row);
-  return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(shape_.wholeColumns() + kPadding)), column));
+Value FewQueriesAttention::place(Value slice, Value row, Value column) {
+  Value line = k_.add(k_.mul(slice, k_.number(rows())), row);
+  return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(KeyRing::sumsOfRow(shape_))), column));
 }
 
-Value FewQueriesAttention::state(Value warp, Value row, bool isSum) {
-  Value pair = k_.add(k_.mul(warp, k_.number(rows())), row);
+Value FewQueriesAttention::state(Value slice, Value row, bool isSum) {
+  Value pair = k_.add(k_.mul(slice, k_.number(rows())), row);
   return k_.at(states_, f32(), k_.add(k_.mul(pair, k_.number(2)), k_.number(isSum ? 1 : 0)));
 }
 
-/// The first of four columns of the lane.
-Value FewQueriesAttention::columnOf(uint32_t quad) {
-  const uint32_t column = quad * kQuad;
-  return k_.add(reader_->offset(output_, column / kVector), k_.number(column % kVector));
+/// That of the lane's values which has this number.
+Value FewQueriesAttention::columnOf(uint32_t number) {
+  if (shape_.isShared())
+    return k_.add(group_, k_.number(int64_t(kEight) * number));
+  return k_.add(reader_->offset(output_, number / kVector), k_.number(number % kVector));
 }
 
 /// Of each of the lane's rows, which other lanes have other columns of.
@@ -233,20 +297,32 @@ SmallVector<PartialSum> FewQueriesAttention::sumsOf(ArrayRef<Value> carried) {
 void FewQueriesAttention::leave(ArrayRef<PartialSum> sums) {
   for (auto [i, sum] : llvm::enumerate(sums)) {
     Value row = rowOf(i / 2, i % 2);
-    k_.when(k_.less(row, k_.number(shape_.rowsOfGroup())), [&, &sum = sum] {
+    k_.when(k_.less(row, k_.number(shape_.rowsOfBlock())), [&, &sum = sum] {
       k_.when(k_.equal(group_, k_.number(0)), [&] {
-        k_.store(sum.largest, state(warp_, row, false), 4);
-        k_.store(sum.weights, state(warp_, row, true), 4);
+        k_.store(sum.largest, state(slice_, row, false), 4);
+        k_.store(sum.weights, state(slice_, row, true), 4);
       });
-      for (uint32_t quad = 0; quad < sum.values.size() / kQuad; ++quad)
-        storeQuad(k_, ArrayRef<Value>(sum.values).slice(quad * kQuad, kQuad), place(warp_, row, columnOf(quad)));
+      const ArrayRef<Value> values = sum.values;
+      if (shape_.isShared())
+        for (uint32_t number = 0; number < values.size(); ++number)
+          k_.store(values[number], place(slice_, row, columnOf(number)), 4);
+      else
+        for (uint32_t number = 0; number < values.size(); number += kQuad)
+          storeQuad(k_, values.slice(number, kQuad), place(slice_, row, columnOf(number)));
     });
   }
 }
 
-/// All keys of the block: each warp leaves its sums in shared memory.
+/// All keys of the block: each slice leaves its sums in shared memory.
 void FewQueriesAttention::sumKeys(const KeyRange &range) {
-  reader_.emplace(scores_, output_, shape_, tile_, group_, lane_);
+  AttentionTile ofWarp = tile_;
+  if (shape_.isShared())
+    ofWarp.firstRow = k_.add(tile_.firstRow, warpRow_);
+  reader_.emplace(scores_, output_, shape_, ofWarp, group_, lane_);
+  if (shape_.isShared()) {
+    leave(sumsOf(sharedSteps(range)));
+    return k_.barrier();
+  }
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   Value isFast = k_.both(space.isAligned(scores_.product.left, kVector),
@@ -260,13 +336,13 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
 }
 
 /// Of four columns.
-PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
+PartialSum FewQueriesAttention::ofSlices(Value row, Value column) {
   auto read = [&](Value from) { return k_.load(f32(), from, 4); };
   SmallVector<PartialSum> each;
-  for (uint32_t number = 0; number < shape_.warps; ++number) {
-    Value warp = k_.number(number);
+  for (uint32_t number = 0; number < shape_.slices(); ++number) {
+    Value slice = k_.number(number);
     each.push_back(
-        {read(state(warp, row, false)), read(state(warp, row, true)), loadQuad(k_, place(warp, row, column))});
+        {read(state(slice, row, false)), read(state(slice, row, true)), loadQuad(k_, place(slice, row, column))});
   }
   return combine(k_, each);
 }
@@ -274,7 +350,7 @@ PartialSum FewQueriesAttention::ofWarps(Value row, Value column) {
 /// Of all rows, and of columns from `first` to `last`, four by four.
 void FewQueriesAttention::forEachQuad(Value first, Value last, llvm::function_ref<void(Value, Value)> body) {
   Value wide = k_.div(k_.sub(last, first), k_.number(kQuad));
-  k_.loop(k_.thread(), k_.mul(k_.number(shape_.rowsOfGroup()), wide), k_.number(k_.threads), {},
+  k_.loop(k_.thread(), k_.mul(k_.number(shape_.rowsOfBlock()), wide), k_.number(k_.threads), {},
           [&](Value number, ValueRange) {
             Bodies::Scope scope(kernel_.bodies);
             body(k_.div(number, wide), k_.add(first, k_.mul(k_.rem(number, wide), k_.number(kQuad))));
@@ -282,12 +358,17 @@ void FewQueriesAttention::forEachQuad(Value first, Value last, llvm::function_re
           });
 }
 
+KeyRange FewQueriesAttention::keyRange() {
+  return shape_.isShared() ? KeyRange(kernel_, scores_, tile_, shape_.blockRows(), shape_.stepKeys())
+                           : KeyRange(kernel_, scores_, tile_, kRows, kKeys);
+}
+
 void FewQueriesAttention::compute() {
-  const KeyRange range(kernel_, scores_, tile_, kRows, kKeys);
+  const KeyRange range = keyRange();
   TileSpace result(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   std::optional<ClusterSums> shared;
   if (blocks_ > 1) {
-    shared.emplace(k_, blocks_, shape_.rowsOfGroup(), shape_.wholeColumns());
+    shared.emplace(k_, blocks_, shape_.rowsOfBlock(), shape_.wholeColumns());
     shared->begin();
   }
   sumKeys(range);
@@ -302,27 +383,31 @@ void FewQueriesAttention::compute() {
   };
   Value none = k_.number(0), all = k_.number(shape_.wholeColumns());
   if (blocks_ == 1)
-    return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, ofWarps(row, column)); });
+    return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, ofSlices(row, column)); });
 
   shared->meet();
-  forEachQuad(none, all, [&](Value row, Value column) { shared->tell(rank_, row, column, ofWarps(row, column)); });
+  forEachQuad(none, all, [&](Value row, Value column) { shared->tell(rank_, row, column, ofSlices(row, column)); });
   shared->wait();
   Value own = k_.number(shared->ownColumns()), first = k_.mul(rank_, own);
   forEachQuad(none, own,
               [&](Value row, Value column) { store(row, k_.add(first, column), shared->sumOf(row, column)); });
 }
 
-/// In a tile of all rows, of which the block has those of one group.
+/// In a tile of all rows, of which the block has some.
 void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
   k_.wantResident(shape_.resident());
-  arena_ = k_.shared(f32(), uint64_t(shape_.warps) * rows() * (shape_.wholeColumns() + kPadding));
-  states_ = k_.shared(f32(), 2 * shape_.warps * rows());
-  Value inWarp = k_.rem(k_.thread(), k_.number(32));
+  const uint32_t places = shape_.slices() * rows();
+  arena_ = shape_.isShared() ? k_.dynamicShared() : k_.shared(f32(), uint64_t(places) * KeyRing::sumsOfRow(shape_));
+  states_ = k_.shared(f32(), 2 * places);
+  inWarp_ = k_.rem(k_.thread(), k_.number(32));
   warp_ = k_.div(k_.thread(), k_.number(32));
-  group_ = k_.div(inWarp, k_.number(4));
-  lane_ = k_.rem(inWarp, k_.number(4));
+  group_ = k_.div(inWarp_, k_.number(4));
+  lane_ = k_.rem(inWarp_, k_.number(4));
+  Value sharing = k_.number(std::max(shape_.sharing, 1u));
+  slice_ = k_.div(warp_, sharing);
+  warpRow_ = k_.mul(k_.rem(warp_, sharing), k_.number(shape_.groupRows()));
   tile_ = tileOf(kernel_, tile);
-  tile_.firstRow = k_.mul(group, k_.number(shape_.groupRows()));
+  tile_.firstRow = k_.mul(group, k_.number(shape_.blockRows()));
   rank_ = rank;
 }
 
@@ -331,6 +416,9 @@ void FewQueriesAttention::computeAlone(const FewQueriesAttention &of) {
   arena_ = of.arena_;
   states_ = of.states_;
   warp_ = of.warp_;
+  slice_ = of.slice_;
+  warpRow_ = of.warpRow_;
+  inWarp_ = of.inWarp_;
   group_ = of.group_;
   lane_ = of.lane_;
   tile_ = of.tile_;
@@ -358,10 +446,10 @@ void FewQueriesAttention::runParts(const KeyParts &parts) {
   Value groups = k_.number(shape_.groups()), number = k_.div(k_.block(), groups), group = k_.rem(k_.block(), groups);
   Value tile = k_.div(number, k_.number(blocks_));
   placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
-  sumKeys(KeyRange(kernel_, scores_, tile_, kRows, kKeys));
+  sumKeys(keyRange());
   tile = k_.add(k_.mul(tile, groups), group);
   forEachQuad(k_.number(0), k_.number(shape_.wholeColumns()),
-              [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofWarps(row, column)); });
+              [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofSlices(row, column)); });
 }
 
 } // namespace

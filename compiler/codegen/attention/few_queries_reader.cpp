@@ -27,14 +27,14 @@ FewQueriesReader::Values FewQueriesReader::words(ArrayRef<Value> elements) {
   return words;
 }
 
-/// Eight elements along the operand's vector axis.
+/// Elements along the operand's vector axis.
 FewQueriesReader::Values FewQueriesReader::vector(const ProductKernel &kernel, const Operand &operand, Value across,
-                                                  Value reduced, bool isFast, bool mayEnd) {
+                                                  Value reduced, bool isFast, bool mayEnd, uint32_t width) {
   TileSpace space(kernel, tile_.inBatch, tile_.firstRow, k_.number(0));
   if (isFast)
-    return words(space.read(operand, across, reduced, kVector, mayEnd));
+    return words(space.read(operand, across, reduced, width, mayEnd));
   Values elements;
-  for (uint32_t i = 0; i < kVector; ++i)
+  for (uint32_t i = 0; i < width; ++i)
     llvm::append_range(elements,
                        space.read(operand, operand.isAlongReduced ? across : k_.add(across, k_.number(i)),
                                   operand.isAlongReduced ? k_.add(reduced, k_.number(i)) : reduced, 1, mayEnd));
@@ -71,6 +71,30 @@ FewQueriesReader::Values FewQueriesReader::queries(bool isFast) {
       llvm::append_range(all, vector(scores_, scores_.product.left,
                                      k_.add(tile_.firstRow, k_.add(group_, k_.number(int64_t(kEight) * eight))),
                                      offset(scores_, step), isFast, /*mayEnd=*/true));
+  return all;
+}
+
+/// Two elements of a row.
+Value FewQueriesReader::queryPair(Value row, Value depth, bool isFast) {
+  const Operand &left = scores_.product.left;
+  if (!isFast || !left.plain)
+    return vector(scores_, left, row, depth, isFast, /*mayEnd=*/true, 2).front();
+  // At once: LLVM would fold both ways to read into the one that is right wherever elements lie.
+  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
+  const TileSpace::Source source = space.source(left, row, depth, 2, /*mayEnd=*/true);
+  Value exists = source.exists ? source.exists : arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  return k_.loadWhere(exists, k_.b.getI32Type(), source.address);
+}
+
+FewQueriesReader::Values FewQueriesReader::queryPairs(bool isFast) {
+  Values all;
+  for (uint32_t step = 0; step < shape_.depthSteps(); ++step)
+    for (uint32_t eight = 0; eight < shape_.eights(); ++eight)
+      for (uint32_t chunk = 0; chunk < kDepthStep / kVector; ++chunk) {
+        Value row = k_.add(tile_.firstRow, k_.add(group_, k_.number(int64_t(kEight) * eight)));
+        Value depth = k_.add(k_.number(step * kDepthStep + chunk * kVector), k_.mul(lane_, k_.number(2)));
+        all.push_back(queryPair(row, depth, isFast));
+      }
   return all;
 }
 

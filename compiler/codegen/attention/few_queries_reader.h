@@ -25,6 +25,8 @@ public:
   mlir::Value offset(const ProductKernel &kernel, uint32_t step);
   /// [depth step][row of the group, and the eighth behind it, if there are such][4].
   Values queries(bool isFast);
+  /// The same as fragments have them: each lane two adjacent elements of every eight.
+  Values queryPairs(bool isFast);
   /// That load() takes.
   uint32_t registers(bool isFast);
   /// What 16 keys and their values are computed from, as a loop carries it to the round that multiplies them.
@@ -57,7 +59,8 @@ private:
   Values loadScales(mlir::Value key);
   Values words(llvm::ArrayRef<mlir::Value> elements);
   Values vector(const ProductKernel &kernel, const Operand &operand, mlir::Value across, mlir::Value reduced,
-                bool isFast, bool mayEnd);
+                bool isFast, bool mayEnd, uint32_t width = FewQueriesShape::kVector);
+  mlir::Value queryPair(mlir::Value row, mlir::Value depth, bool isFast);
 
   const ProductKernel &scores_, &output_;
   const FewQueriesShape &shape_;

@@ -2,6 +2,7 @@
 #include "compiler/codegen/attention/few_queries_shape.h"
 
 #include "abi/arch_table.h"
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 
 #include <cmath>
 
@@ -14,6 +15,13 @@ constexpr uint32_t kMostColumns = 256, kMostDepth = 256;
 constexpr uint32_t kMostCluster = 8; // that every device with clusters has
 // Each group of rows reads the keys anew: that many must be there, and blocks be too few otherwise.
 constexpr int64_t kLeastKeys = 1024, kMostTiles = 64, kFewGroups = 4, kMostBlocks = 128;
+// Of fewer rows warps read memory as fast as there is something to read, and so they do of more tiles (measured on an
+// H200: 8 rows of 64 tiles took 1.14 times as long, of 8 tiles 0.95). More groups in a block leave its sums no room.
+constexpr uint32_t kLeastSharedRows = 5, kMostSharing = 4;
+constexpr int64_t kMostSharedTiles = 32;
+// What a block of sm_90 has of shared memory; of it, what is neither keys nor sums of a cluster; steps that are there
+// or on their way.
+constexpr uint32_t kSharedBytes = 227 << 10, kOtherSharedBytes = 8 << 10, kLeastStages = 3, kMostStages = 12;
 // Of a multiprocessor, of a thread, those of it that hold neither keys, queries nor sums, and more of these where a
 // second step is on its way.
 constexpr uint32_t kAllRegisters = 65536, kMostRegisters = 255, kOtherRegisters = 30, kForSecond = 24;
@@ -37,17 +45,47 @@ struct Reading {
   int64_t tiles;     // groups of rows included
   int64_t resident;  // blocks of a multiprocessor
   double bytesOfKey; // and of its values
+  int64_t step;      // keys that a block reads at once; 1: any number
 
   /// With `blocks` for each tile, of clusters or not.
   double microseconds(int64_t blocks, int64_t keys, bool isCluster) const {
     const int64_t lost = isCluster ? kLostToClusters * (blocks - 1) : 0;
     const auto all = double(tiles * blocks), atOnce = std::min(all, double((multiprocessors() - lost) * resident));
     const double rate = 1 / (double(resident) / kBytesOfOne + atOnce / kBytesOfAll);
-    return std::ceil(all / atOnce) * (double(keys) * bytesOfKey / double(blocks) / rate + kMicrosecondsOfBlock);
+    const double ofBlock =
+        step == 1 ? double(keys) / double(blocks) : double((keys + blocks * step - 1) / (blocks * step) * step);
+    return std::ceil(all / atOnce) * (ofBlock * bytesOfKey / rate + kMicrosecondsOfBlock);
   }
 };
 
+/// The same with keys in shared memory, where that is faster: for sm_90a alone, since a launch gives all targets as
+/// much of it.
+FewQueriesShape sharedOf(const FewQueriesShape &alone, const Attention &attention, std::optional<int64_t> batch) {
+  auto function = attention.scores.op->op->getParentOfType<func::FuncOp>();
+  const bool fits = function->hasAttr(dispatch::kHopperOnlyAttr) && batch && *batch <= kMostSharedTiles &&
+                    alone.rows >= kLeastSharedRows && attention.scores.right.plain && attention.output.right.plain;
+  if (!fits)
+    return alone;
+  FewQueriesShape shared = alone;
+  shared.warps = FewQueriesShape::kManyWarps;
+  shared.sharing = 1;
+  // To read keys again from the second-level cache takes less than to multiply groups of no rows.
+  while (shared.sharing < kMostSharing && alone.groups() % (2 * shared.sharing) == 0)
+    shared.sharing *= 2;
+  for (uint32_t sixteens : {2, 1}) {
+    shared.sixteens = sixteens;
+    if (shared.stages() >= kLeastStages)
+      return shared;
+  }
+  return alone;
+}
+
 } // namespace
+
+uint32_t FewQueriesShape::stages() const {
+  const uint32_t free = kSharedBytes - kOtherSharedBytes - rowsOfBlock() * wholeColumns() * uint32_t(sizeof(float));
+  return std::min(free / stageBytes(), kMostStages);
+}
 
 std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, const Attention &attention) {
   const Product &scores = attention.scores, &output = attention.output;
@@ -67,7 +105,7 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
   if (groups > 1 && (!batch || *batch > kMostTiles || (groups > kFewGroups && *batch * groups > kMostBlocks) ||
                      (keys && *keys < kLeastKeys)))
     return std::nullopt;
-  return found;
+  return sharedOf(found, attention, batch);
 }
 
 uint32_t FewQueriesShape::ahead(uint32_t registers) const {
@@ -82,7 +120,7 @@ SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, co
   const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
                                keys = shape.sizeOf(attention.output.reduced);
   const int64_t atOnce = multiprocessors() * resident();
-  auto haveKeys = [&](int64_t blocks, int64_t keys) { return keys >= int64_t(kKeys) * warps * blocks; };
+  auto haveKeys = [&](int64_t blocks, int64_t keys) { return keys >= int64_t(stepKeys()) * blocks; };
   uint32_t cluster = kMostCluster;
   while (cluster > 1 && ((batch && *batch * groups() * cluster > atOnce) || (keys && !haveKeys(cluster, *keys))))
     cluster /= 2;
@@ -90,12 +128,13 @@ SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, co
     return {{cluster}};
 
   const unsigned bits = attention.tensorCoreElement().getIntOrFloatBitWidth();
-  const Reading reading{*batch * groups(), resident(), double((depth + columns) * bits) / 8};
+  const Reading reading{*batch * groups(), resident(), double((depth + columns) * bits) / 8,
+                        isShared() ? int64_t(stepKeys()) : 1};
   const int64_t many = keys.value_or(kManyKeys);
   auto clustered = [&](int64_t keys) { return reading.microseconds(cluster, keys, true); };
   // Each warp of a part has a step, of keys or of none.
   auto inParts = [&](int64_t parts, int64_t keys) {
-    return reading.microseconds(parts, std::max(keys, int64_t(kKeys) * warps * parts), false) + kMicrosecondsOfParts;
+    return reading.microseconds(parts, std::max(keys, int64_t(stepKeys()) * parts), false) + kMicrosecondsOfParts;
   };
   int64_t parts = 1;
   double least = clustered(many);

@@ -7,6 +7,9 @@
 //   parts      any number of blocks, what they have summed in memory: a kernel behind adds it up (key_parts.h)
 //
 // Of an unknown number of keys both are there, and the program launches one.
+//
+// Of more than four queries, groups of 16 may share what a block reads: keys and values lie in shared memory then, and
+// each warp multiplies some of them by the queries of one group (key_ring.h).
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -27,23 +30,36 @@ struct FewQueriesShape {
   static constexpr uint32_t kVector = 8;                        // elements of 16 bytes
   static constexpr uint32_t kDepthStep = 4 * kVector;           // of four lanes
   static constexpr uint32_t kColumnStep = 8 * kVector;          // of eight
+  static constexpr uint32_t kTileDepth = 64;                    // of keys in shared memory
   static constexpr uint32_t kMostRows = 128;
   static constexpr int64_t kMostParts = 128;
   static constexpr uint32_t kFewRegisters = 128; // elements of a key and of its values
   static constexpr uint32_t kFewColumns = 128;   // sums of 16 rows of more take too many registers
 
   uint32_t rows, depth, columns;
-  uint32_t warps; // of a block
+  uint32_t warps;       // of a block
+  uint32_t sharing = 0; // groups of rows that read the same keys from shared memory; 0: each warp reads memory itself
+  uint32_t sixteens =
+      1; // keys that a warp multiplies at once, 16 each; from shared memory two, where they leave stages
 
   uint32_t threads() const { return 32 * warps; }
   /// Blocks of a multiprocessor: as many as have what a step of the keys takes in registers.
   uint32_t resident() const {
-    return kManyWarps / warps * (rows <= kEight && wholeDepth() + wholeColumns() <= kFewRegisters ? 2 : 1);
+    return isShared() ? 1
+                      : kManyWarps / warps * (rows <= kEight && wholeDepth() + wholeColumns() <= kFewRegisters ? 2 : 1);
   }
-  /// Blocks of 16 rows each, or of eight, which read the same keys.
+  bool isShared() const { return sharing != 0; }
+  /// Rows of a warp, and of its block.
   uint32_t groupRows() const { return columns <= kFewColumns ? kRows : kEight; }
-  uint32_t groups() const { return (rows + groupRows() - 1) / groupRows(); }
   uint32_t rowsOfGroup() const { return std::min(rows, groupRows()); }
+  uint32_t blockRows() const { return groupRows() * std::max(sharing, 1u); }
+  uint32_t rowsOfBlock() const { return std::min(rows, blockRows()); }
+  /// Blocks that have other rows and read the same keys.
+  uint32_t groups() const { return (rows + blockRows() - 1) / blockRows(); }
+  /// Warps of the same rows, each of which has other keys of a step.
+  uint32_t slices() const { return warps / std::max(sharing, 1u); }
+  uint32_t sliceKeys() const { return kKeys * sixteens; }
+  uint32_t stepKeys() const { return sliceKeys() * slices(); }
   /// Products of eight rows.
   uint32_t eights() const { return rowsOfGroup() > kEight ? 2 : 1; }
   uint32_t depthSteps() const { return (depth + kDepthStep - 1) / kDepthStep; }
@@ -53,6 +69,10 @@ struct FewQueriesShape {
   uint32_t wholeColumns() const { return columnSteps() * kColumnStep; }
   /// Steps that are on their way while a warp computes one, each of which takes so many registers.
   uint32_t ahead(uint32_t registers) const;
+  /// Of keys and their values in shared memory: tiles of 64 elements of the depth, columns, steps that it holds.
+  uint32_t depthTiles() const { return (depth + kTileDepth - 1) / kTileDepth; }
+  uint32_t stageBytes() const { return stepKeys() * (depthTiles() * kTileDepth + wholeColumns()) * 2; }
+  uint32_t stages() const;
   /// One, or those for ranges of numbers of keys, in order.
   llvm::SmallVector<KeySharing, 2> sharings(const GroupShape &shape, const Attention &attention) const;
   /// Nothing where there are more queries, or where elements do not lie as lanes read them.

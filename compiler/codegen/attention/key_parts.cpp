@@ -9,14 +9,16 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kBehind = 4; // elements of a line behind its columns: 16 bytes
+constexpr uint32_t kBehind = 4;     // elements of a line behind its columns: 16 bytes
+constexpr int64_t kMostSplit = 264; // blocks: two for each multiprocessor
 constexpr uint32_t kWarp = 32, kWarps = kKeyPartsThreads / kWarp;
 
 /// Adds up the parts of a row: each warp some of them, then those of the warps.
 class PartsSum {
 public:
-  PartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts)
-      : kernel_(kernel), shape_(shape), parts_(parts), k_(kernel.k), lanes_(parts.columns / kWarp) {}
+  PartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts, uint32_t split)
+      : kernel_(kernel), shape_(shape), parts_(parts), k_(kernel.k), split_(split), columns_(parts.columns / split),
+        lanes_(columns_ / kWarp) {}
 
   void run();
 
@@ -37,7 +39,10 @@ private:
   const FewQueriesShape &shape_;
   const KeyParts &parts_;
   KernelBuilder &k_;
-  const uint32_t lanes_; // columns of a lane
+  const uint32_t split_;   // blocks of a row
+  const uint32_t columns_; // of a block
+  const uint32_t lanes_;   // of a lane
+  Value first_;            // column of the block
 };
 
 PartialSum PartsSum::ofMemory(Value line, Value lane) {
@@ -49,7 +54,7 @@ PartialSum PartsSum::ofMemory(Value line, Value lane) {
   sum.largest = at(states, 0);
   sum.weights = at(states, 1);
   for (uint32_t first = 0; first < lanes_; first += width()) {
-    Value begin = k_.at(line, f32(), columnOf(lane, first));
+    Value begin = k_.at(line, f32(), k_.add(first_, columnOf(lane, first)));
     Value values = k_.load(VectorType::get(width(), f32()), begin, sizeof(float) * width());
     for (uint32_t i = 0; i < width(); ++i)
       sum.values.push_back(at(values, i));
@@ -79,13 +84,15 @@ PartialSum PartsSum::ofWarp(Value tile, Value row, Value warp, Value lane) {
 }
 
 void PartsSum::run() {
-  Value sums = k_.shared(f32(), uint64_t(kWarps) * parts_.columns), states = k_.shared(f32(), 2 * kWarps);
+  Value sums = k_.shared(f32(), uint64_t(kWarps) * columns_), states = k_.shared(f32(), 2 * kWarps);
   Value warp = k_.div(k_.thread(), k_.number(kWarp)), lane = k_.rem(k_.thread(), k_.number(kWarp));
   Value rows = k_.number(parts_.rows), groups = k_.number(shape_.groups());
-  Value tile = k_.div(k_.block(), rows), row = k_.rem(k_.block(), rows);
+  Value split = k_.number(split_), line = k_.div(k_.block(), split);
+  Value tile = k_.div(line, rows), row = k_.rem(line, rows);
+  first_ = k_.mul(k_.rem(k_.block(), split), k_.number(columns_));
   const PartialSum mine = ofWarp(tile, row, warp, lane);
   auto sumAt = [&](Value warp, Value column) {
-    return k_.at(sums, f32(), k_.add(k_.mul(warp, k_.number(parts_.columns)), column));
+    return k_.at(sums, f32(), k_.add(k_.mul(warp, k_.number(columns_)), column));
   };
   auto stateAt = [&](Value warp, uint32_t number) {
     return k_.at(states, f32(), k_.add(k_.mul(warp, k_.number(2)), k_.number(number)));
@@ -98,19 +105,20 @@ void PartsSum::run() {
   });
   k_.barrier();
 
-  Value column = k_.thread();
+  Value inBlock = k_.thread(), column = k_.add(first_, inBlock);
   const ProductKernel output =
       kernel_.product(kernel_.attention.output, shape_.kRows, parts_.columns, FewQueriesShape::kKeys);
-  Value firstRow = k_.mul(k_.rem(tile, groups), k_.number(shape_.groupRows()));
+  Value firstRow = k_.mul(k_.rem(tile, groups), k_.number(shape_.blockRows()));
   TileSpace result(output, k_.div(tile, groups), firstRow, k_.number(0));
   Value ofAll = k_.add(firstRow, row);
-  k_.when(k_.both(k_.less(column, k_.number(shape_.columns)), k_.less(ofAll, result.rows())), [&] {
+  Value isColumn = k_.both(k_.less(inBlock, k_.number(columns_)), k_.less(column, k_.number(shape_.columns)));
+  k_.when(k_.both(isColumn, k_.less(ofAll, result.rows())), [&] {
     SmallVector<PartialSum> each;
     for (uint32_t of = 0; of < kWarps; ++of) {
       Value from = k_.number(of);
       each.push_back({k_.load(f32(), stateAt(from, 0), 4),
                       k_.load(f32(), stateAt(from, 1), 4),
-                      {k_.load(f32(), sumAt(from, column), 4)}});
+                      {k_.load(f32(), sumAt(from, inBlock), 4)}});
     }
     // Parts are of keys that are there: none at all is another kernel's.
     storeResult(kernel_, output, result, ofAll, column, combine(k_, each), [](Value quotient) { return quotient; });
@@ -120,7 +128,7 @@ void PartsSum::run() {
 } // namespace
 
 int64_t KeyParts::elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts) {
-  return tiles * shape.groups() * parts * shape.rowsOfGroup() * (shape.wholeColumns() + kBehind);
+  return tiles * shape.groups() * parts * shape.rowsOfBlock() * (shape.wholeColumns() + kBehind);
 }
 
 Value KeyParts::lineAt(KernelBuilder &k, Value tile, Value part, Value row) const {
@@ -137,8 +145,17 @@ void KeyParts::store(KernelBuilder &k, Value tile, Value part, Value row, Value 
   });
 }
 
-void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts) {
-  PartsSum(kernel, shape, parts).run();
+uint32_t keyPartsSplit(const FewQueriesShape &shape, int64_t tiles) {
+  const int64_t rows = tiles * shape.groups() * shape.rowsOfBlock();
+  uint32_t split = 1;
+  while (shape.wholeColumns() % (2 * split * kWarp) == 0 && 2 * split * rows <= kMostSplit)
+    split *= 2;
+  return split;
+}
+
+void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts,
+                      uint32_t split) {
+  PartsSum(kernel, shape, parts, split).run();
 }
 
 } // namespace tenon::compiler::codegen

@@ -16,7 +16,7 @@ inline constexpr uint32_t kKeyPartsThreads = 256; // of the kernel behind
 
 struct KeyParts {
   uint32_t count;         // of a tile
-  uint32_t rows, columns; // of a tile: 16 rows at most
+  uint32_t rows, columns; // of a tile: those of a block
   mlir::Value memory;
 
   /// Elements that tiles leave.
@@ -27,7 +27,12 @@ struct KeyParts {
              const PartialSum &sum) const;
 };
 
-/// The kernel behind: a block for each row of each tile.
-void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts);
+/// Blocks of the kernel behind that share the columns of a row: with few rows, most of a device would wait for the few
+/// that read parts of whole rows.
+uint32_t keyPartsSplit(const FewQueriesShape &shape, int64_t tiles);
+
+/// The kernel behind: keyPartsSplit() blocks for each row of each tile.
+void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts,
+                      uint32_t split);
 
 } // namespace tenon::compiler::codegen

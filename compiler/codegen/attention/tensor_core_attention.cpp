@@ -65,7 +65,6 @@ private:
   void bringQueries();
   void bringKeys(Value firstKey);
   void bringValues(Value firstKey);
-  Values leftFragment(const OperandTile &tile, Value base, Value firstRow, uint32_t part);
   Values rightFragments(const OperandTile &tile, Value base, uint32_t pair, uint32_t part);
   Values scoresOf(const Inner &inner, Value firstKey);
   SmallVector<LogitRun> runsOf(Value firstKey);
@@ -115,22 +114,6 @@ void TensorCoreAttention::bringValues(Value firstKey) {
   bring(output_, output_.product.right, k_.number(0), values_, k_.div(firstKey, k_.number(kKeys)));
 }
 
-/// 16 x 16 elements: four registers.
-TensorCoreAttention::Values TensorCoreAttention::leftFragment(const OperandTile &tile, Value base, Value firstRow,
-                                                              uint32_t part) {
-  Value eight = k_.number(8), row, chunk;
-  if (tile.liesAlongReduced()) {
-    row = k_.add(firstRow, k_.rem(lane_, k_.number(16)));
-    chunk = k_.add(k_.number(part * 2), k_.div(lane_, k_.number(16)));
-  } else {
-    row = k_.add(k_.number(part * kFragmentDepth),
-                 k_.add(k_.mul(k_.div(lane_, k_.number(16)), eight), k_.rem(lane_, eight)));
-    chunk = k_.add(k_.div(firstRow, eight), k_.rem(k_.div(lane_, eight), k_.number(2)));
-  }
-  return core_.loadMatrices(k_.at(base, k_.b.getI8Type(), const_cast<OperandTile &>(tile).offsetOf(row, chunk)),
-                            !tile.liesAlongReduced());
-}
-
 /// Twice 16 x 8 elements side by side: two registers each.
 TensorCoreAttention::Values TensorCoreAttention::rightFragments(const OperandTile &tile, Value base, uint32_t pair,
                                                                 uint32_t part) {
@@ -152,7 +135,7 @@ TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Va
   constexpr uint32_t kPairs = kKeys / (2 * kFragmentColumns);
   TileSpace space(inner.kernel, tile_.inBatch, tile_.firstRow, firstKey);
   const Product &product = inner.kernel.product;
-  const OperandTile queries(inner.kernel, space, core_, product.left), keys(inner.kernel, space, core_, product.right);
+  OperandTile queries(inner.kernel, space, core_, product.left), keys(inner.kernel, space, core_, product.right);
   Values sums(fragments_ * kPairs * 2 * 4, neutral(k_, product.sum.sum));
   const uint32_t inTile = inner.kernel.depth / kFragmentDepth;
   for (uint32_t depth = 0; depth < llvm::divideCeil(inner.depth, kFragmentDepth); ++depth) {
@@ -161,7 +144,8 @@ TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Va
           ofKeys = k_.at(inner.keys, k_.b.getI8Type(), k_.number(tile * inner.keyBytes()));
     SmallVector<Values> left;
     for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
-      left.push_back(leftFragment(queries, ofQueries, k_.add(firstRow_, k_.number(fragment * kFragmentRows)), part));
+      left.push_back(queries.leftFragment(lane_, ofQueries, k_.add(firstRow_, k_.number(fragment * kFragmentRows)),
+                                          k_.number(part)));
     for (uint32_t pair = 0; pair < kPairs; ++pair) {
       const Values right = rightFragments(keys, ofKeys, pair, part);
       for (uint32_t fragment = 0; fragment < fragments_; ++fragment)

@@ -37,6 +37,18 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
 
+SmallVector<Value> OperandTile::leftFragment(Value lane, Value arena, Value first, Value part) {
+  Value two = k_.number(2), eight = k_.number(8), sixteen = k_.number(16), row, chunk;
+  if (liesAlongReduced()) {
+    row = k_.add(first, k_.rem(lane, sixteen));
+    chunk = k_.add(k_.mul(part, two), k_.div(lane, sixteen));
+  } else {
+    row = k_.add(k_.mul(part, sixteen), k_.add(k_.mul(k_.div(lane, sixteen), eight), k_.rem(lane, eight)));
+    chunk = k_.add(k_.div(first, eight), k_.rem(k_.div(lane, eight), two));
+  }
+  return core_.loadMatrices(k_.at(arena, k_.b.getI8Type(), offsetOf(row, chunk)), !liesAlongReduced());
+}
+
 /// Of vectors that follow each other for a thread.
 SmallVector<OperandTile::Position> OperandTile::positionsFrom(Value first, uint32_t width, uint32_t count) {
   const uint32_t inRow = rowLength() / width;

@@ -49,6 +49,9 @@ public:
   /// The byte behind the tile's first at which a chunk of 16 bytes lies. Along the reduced elements: position across,
   /// chunk of the step; across: reduced element, chunk of the side.
   mlir::Value offsetOf(mlir::Value row, mlir::Value chunk);
+  /// 16 positions across, from `first` on, x 16 reduced elements of 16 bits, those of part `part`: four registers of
+  /// the warp's lane, as TensorCore::multiply takes them from the left. The tile lies at `arena`.
+  llvm::SmallVector<mlir::Value> leftFragment(mlir::Value lane, mlir::Value arena, mlir::Value first, mlir::Value part);
 
 private:
   bool liesAsInMemory() const { return operand_.isCopied() && operand_.isAlongReduced == liesAlongReduced(); }

@@ -4,6 +4,7 @@
 #include "compiler/codegen/attention/few_queries_attention.h"
 #include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
+#include "compiler/codegen/attention/key_ring.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -90,14 +91,16 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
   // Few queries are one tile, whose blocks know their rows.
-  const bool areFew = FewQueriesShape::of(shape, *attention).has_value();
-  const int64_t rows = (areFew ? *length <= kSmallTile : isSmall) ? kSmallTile : kLargeTile;
+  const auto few = FewQueriesShape::of(shape, *attention);
+  const int64_t rows = (few ? *length <= kSmallTile : isSmall) ? kSmallTile : kLargeTile;
   Plan plan{name(),
             kScalarAttentionThreads,
             {{"rows", rows}, {"columns", columns}, {"cluster", 1}},
             {{extents(output.batch), 1}, {extents(output.rows), rows}, {extents(output.columns), columns}}};
-  if (areFew)
+  if (few) {
+    plan.dynamicSharedBytes = few->isShared() ? KeyRing::bytes(*few) : 0;
     return plan;
+  }
   const auto chosen = tensorCoreShapeOf(shape, *attention, rows);
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
     plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
@@ -138,7 +141,9 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
         {attention.output.sum.sum.type,
          {Extent{KeyParts::elements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
     plan.choose(kAddsParts, sharing.parts);
-    plan.grid.back() = extent(int64_t(few.groups()) * few.rowsOfGroup());
+    plan.dynamicSharedBytes = 0;
+    plan.grid.back() =
+        extent(int64_t(few.groups()) * few.rowsOfBlock() * keyPartsSplit(few, *shape.sizeOf(attention.output.batch)));
     plans.push_back(plan);
   }
   return plans;
@@ -234,9 +239,12 @@ static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const
     return;
   if (parts == 1)
     return writeFewQueriesAttention(kernel, few, cluster);
-  const KeyParts shared{parts, few.rowsOfGroup(), few.wholeColumns(),
+  const KeyParts shared{parts, few.rowsOfBlock(), few.wholeColumns(),
                         writer.arguments.pointers[writer.kernel.scratch.back().binding]};
-  return addsParts ? writeKeyPartsSum(kernel, few, shared) : writeFewQueriesParts(kernel, few, shared);
+  if (!addsParts)
+    return writeFewQueriesParts(kernel, few, shared);
+  const int64_t tiles = *writer.shape.sizeOf(kernel.attention.output.batch);
+  writeKeyPartsSum(kernel, few, shared, keyPartsSplit(few, tiles));
 }
 
 static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {

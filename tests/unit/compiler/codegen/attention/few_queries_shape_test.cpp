@@ -3,7 +3,9 @@
 #include "compiler/codegen/attention/few_queries_shape.h"
 
 #include "compiler/codegen/attention/key_parts.h"
+#include "compiler/codegen/attention/key_ring.h"
 #include "compiler/codegen/strategies/products/attention.h"
+#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
 
 namespace tenon::compiler::codegen {
@@ -42,6 +44,15 @@ func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v:
                       {"<BxMxN", "<" + batch + "x" + rows + "x" + keys},
                       {"<BxMxD", "<" + batch + "x" + rows + "x" + depth},
                       {"<BxNxD", "<" + batch + "x" + keys + "x" + depth}});
+  }
+  /// Of a program for sm_90a alone.
+  FewQueriesShape onHopper(const std::string &batch, const std::string &rows, const std::string &keys,
+                           const std::string &depth) {
+    read(batch, rows, keys, depth);
+    kernel_->function->setAttr(dispatch::kHopperOnlyAttr, mlir::UnitAttr::get(kernel_->function->getContext()));
+    const auto shape = FewQueriesShape::of(*shape_, *attention_);
+    EXPECT_TRUE(shape.has_value());
+    return *shape;
   }
   std::vector<KeySharing> sharings() {
     const auto shape = FewQueriesShape::of(*shape_, *attention_);
@@ -162,6 +173,55 @@ TEST_F(FewQueriesShapeTest, HasTwoBlocksOfFewRegistersAtOnce) {
   EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->resident(), 1u);
   read("8", "16", "65536", "128");
   EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->resident(), 2u);
+}
+
+TEST_F(FewQueriesShapeTest, SharesKeysOfGroupsOnHopperAlone) {
+  read("1", "32", "8192");
+  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_)->isShared());
+  // Groups of no rows would be multiplied, too.
+  for (auto [rows, depth, sharing] : {std::tuple{"4", "128", 0u},
+                                      {"5", "128", 1u},
+                                      {"16", "128", 1u},
+                                      {"17", "128", 2u},
+                                      {"33", "128", 1u},
+                                      {"64", "128", 4u},
+                                      {"71", "64", 1u},
+                                      {"128", "64", 4u},
+                                      {"8", "256", 0u},
+                                      {"12", "256", 2u}}) // steps of eight slices fit once
+    EXPECT_EQ(onHopper("1", rows, "8192", depth).sharing, sharing) << rows << " " << depth;
+  EXPECT_TRUE(onHopper("32", "8", "8192", "128").isShared());
+  EXPECT_FALSE(onHopper("33", "8", "8192", "128").isShared());
+}
+
+TEST_F(FewQueriesShapeTest, HasSharedStepsThatFit) {
+  constexpr uint32_t kShared = 227 << 10;
+  for (const char *rows : {"5", "16", "17", "32", "64", "128"})
+    for (const char *depth : {"8", "64", "80", "128"}) {
+      const FewQueriesShape shape = onHopper("1", rows, "8192", depth);
+      ASSERT_TRUE(shape.isShared());
+      EXPECT_EQ(shape.slices() * shape.sharing, shape.warps);
+      EXPECT_EQ(shape.stepKeys(), 16 * shape.sixteens * shape.slices());
+      EXPECT_GE(shape.stages(), 3u);
+      const uint32_t ofCluster = shape.rowsOfBlock() * (shape.wholeColumns() + 8 * 2) * 4,
+                     states = 2 * shape.slices() * shape.blockRows() * 4;
+      EXPECT_LE(KeyRing::bytes(shape) + ofCluster + states + 64, kShared) << rows << " " << depth;
+      EXPECT_GE(KeyRing::bytes(shape), shape.slices() * shape.blockRows() * KeyRing::sumsOfRow(shape) * 4);
+      const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
+      EXPECT_EQ(plans.front().dynamicSharedBytes, KeyRing::bytes(shape));
+      if (plans.size() > 1) {
+        EXPECT_EQ(plans.back().dynamicSharedBytes, 0u); // the kernel that adds parts up
+      }
+    }
+}
+
+TEST_F(FewQueriesShapeTest, SharesColumnsOfFewRows) {
+  read("1", "4", "65536");
+  EXPECT_EQ(keyPartsSplit(*FewQueriesShape::of(*shape_, *attention_), 1), 4u); // 32 columns of each
+  EXPECT_EQ(keyPartsSplit(*FewQueriesShape::of(*shape_, *attention_), 33), 2u);
+  EXPECT_EQ(keyPartsSplit(*FewQueriesShape::of(*shape_, *attention_), 67), 1u);
+  read("1", "4", "65536", "192");
+  EXPECT_EQ(keyPartsSplit(*FewQueriesShape::of(*shape_, *attention_), 1), 2u);
 }
 
 } // namespace
