@@ -102,7 +102,12 @@ SETS = {
               + [Product(kind, "nt", m, 10240, 8192) for kind in ("f16", "tf32", "f8", "i8") for m in (512, 1024)]
               + [Product("bf16", layout, 1024, 10240, 8192) for layout in ("nn", "tn", "tt")]
               + [Product("bf16", "nt", m, 10240, 8192, fused=fused) for m in (512, 1024) for fused in ("relu", "gelu")],
-    "f64": [Product("f64", layout, n, n, n) for layout in ("nn", "nt") for n in (512, 1024, 2048, 4096)],
+    "f64": [Product("f64", layout, n, n, n) for layout in ("nn", "nt", "tn", "tt") for n in (512, 1024, 2048, 4096)]
+           + [Product("f64", layout, 8192, 8192, 8192) for layout in ("nn", "nt")]
+           + [Product("f64", layout, *s) for layout in ("nn", "nt", "tn", "tt")
+              for s in ((513, 1000, 1024), (1437, 2001, 1235), (64, 4096, 4096), (200, 3001, 4097))]
+           + [Product("f64", layout, 512, 512, 64, batch=96) for layout in ("nn", "nt")]
+           + [Product("f64", "nn", *s) for s in ((17, 4096, 4096), (32, 2048, 8192), (4095, 4097, 4096), (300, 300, 20000), (130, 66, 100))],
     "f8": [Product(kind, "nt", *s) for kind in ("f8", "f8fast") for s in (
         *((n, n, n) for n in (1024, 2048, 4096, 8192)),
         *((m, n, k) for m in (16, 64, 256, 1024, 4096) for n, k in ((6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))))],

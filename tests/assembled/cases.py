@@ -147,6 +147,7 @@ def on_other_cores():
     for target in ("sm_80", "sm_90a"):
         yield product(target, "fma.rn.f32", "f32", "nn", 1024, 1024, rows=128, columns=64, threads=128)
         yield product(target, "mma.sync", "f64", "nn", 512, 512, rows=64, columns=64)
+        yield from (product(target, "mma.sync", "f64", layout, 2048, 2048, rows=128, columns=64) for layout in ("nn", "tt"))
         yield from (product(target, "mma.sync", "bf16", "nt", few, 4096, 4096, name="skinny") for few in (1, 16))
         yield product(target, "fma.rn.f32", "f32", "nt", 16, 4096, 4096, name="skinny")
 

@@ -203,6 +203,13 @@ def cases(sizes):
     yield Case("contraction widened, bias, relu", "bf16", one(
         [*pair("ik,kj->ij", "bf16", (67, 101, 2704), False), bias],
         lambda f, a, b, c: biased(f, "ik,kj->ij", "bf16", "f32", a, b, c), biased_relu("ik,kj->ij", "bf16")))
+    # f64 has a tile of its own. A copy of an element has other addresses than one of a vector; sums end with a step, before its end, or in front of
+    # all steps that copies run ahead.
+    for spec, shape in (("ik,jk->ij", (129, 65, 41)), ("ki,kj->ij", (66, 66, 48)), ("ik,kj->ij", (129, 3, 7))):
+        tile = 'by = "mma.sync", rows = 128, columns = 64'
+        yield Case(f"tile of warps {spec}", "f64 to f64", one(
+            pair(spec, "f64", shape, False), lambda f, a, b, spec=spec, tile=tile: contract(f, spec, "f64", "f64", a, b, tile),
+            lambda a, b, spec=spec: contracted(spec, "f64", a.v, b.v)))
     for operand, result in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32")):
         by_warps = [(f'by = "mma.sync", rows = {rows}, columns = {columns}', "warps") for rows, columns in TILES_OF_WARPS]
         by_warpgroups = [(f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}', "warpgroups")

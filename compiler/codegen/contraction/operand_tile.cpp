@@ -13,10 +13,10 @@ static constexpr uint32_t kOptionalRows = 128;
 OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
                          bool isRounded)
     : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
+      element_(kernel.product.tileElement(operand)),
       side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
-      elementBytes_(dispatch::elementBytes(operand.value.getType())),
-      isRounded_(isRounded && operand.value.getType().isF32()),
-      staysAcross_(isRounded && kernel.product.isReadAcross(operand)),
+      elementBytes_(dispatch::elementBytes(element_)), isRounded_(isRounded && operand.value.getType().isF32()),
+      staysAcross_(element_.isF64() || (isRounded && kernel.product.isReadAcross(operand))),
       width_(liesAsInMemory() ? chunk()
                               : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
 
@@ -29,11 +29,14 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
   if (!liesAlongReduced()) {
     constexpr uint32_t kRowBytes = 128, kInRow = kRowBytes / kBytes;
     Value block = k_.mul(k_.div(chunk, k_.number(kInRow)), k_.number(int64_t(kernel_.depth) * kRowBytes));
-    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kInRow)), k_.rem(row, k_.number(8)));
+    Value turn = element_.isF64() ? k_.mul(k_.rem(row, k_.number(4)), k_.number(2)) : k_.rem(row, k_.number(8));
+    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kInRow)), turn);
     return k_.add(k_.add(block, k_.mul(row, k_.number(kRowBytes))), k_.mul(place, k_.number(kBytes)));
   }
   const uint32_t rowBytes = kernel_.depth * elementBytes_;
-  Value turn = rowBytes == 128 ? k_.rem(row, k_.number(8)) : k_.rem(k_.div(row, k_.number(2)), k_.number(4));
+  Value turn = element_.isF64()  ? k_.mul(k_.rem(k_.div(row, k_.number(2)), k_.number(2)), k_.number(2))
+               : rowBytes == 128 ? k_.rem(row, k_.number(8))
+                                 : k_.rem(k_.div(row, k_.number(2)), k_.number(4));
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
 
@@ -88,6 +91,8 @@ void OperandTile::put(Value arena, Value row, Value inRow, ArrayRef<Value> value
   auto bits = [&](Value value) -> Value {
     if (isRounded_)
       value = core_.toTf32(value);
+    if (element_.isF64())
+      value = extended(k_, operand_, value, element_);
     return value.getType() == element ? value : arith::BitcastOp::create(k_.b, k_.loc, element, value).getResult();
   };
   if (values.size() == 1)
@@ -147,6 +152,10 @@ void OperandTile::bring(Value arena, Value step, bool isFast) {
       [&] { bringFrom(arena, first, isFast, /*mayEnd=*/false); });
 }
 
+void OperandTile::bringWhole(Value arena, Value step, bool isFast) {
+  bringFrom(arena, k_.mul(step, k_.number(kernel_.depth)), isFast, /*mayEnd=*/bool(kernel_.reducedPatches));
+}
+
 void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool mayEnd) {
   Value firstAcross = &operand_ == &kernel_.product.left ? space_.firstRow() : space_.firstColumn();
   const uint32_t width = isFast ? width_ : 1;
@@ -156,10 +165,12 @@ void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool m
     for (auto [row, inRow] : positions) {
       Value across = k_.add(firstAcross, operand_.isAlongReduced ? row : inRow);
       Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
-      if (isFast && isCopied()) {
+      if (isFast ? isCopied() : isCopiedSingly()) {
         const TileSpace::Source source = space_.source(operand_, across, reduced, width, mayEnd);
-        core_.copyAsync(k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk())))),
-                        source.address, source.exists);
+        Value to = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk()))));
+        if (!isFast)
+          to = k_.at(to, element_, k_.rem(inRow, k_.number(chunk())));
+        core_.copyAsync(to, source.address, source.exists, width * elementBytes_);
       } else {
         values.push_back(space_.read(operand_, across, reduced, width, mayEnd));
       }

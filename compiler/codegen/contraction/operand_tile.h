@@ -7,10 +7,11 @@
 //
 // Elements of 8 or 32 bits lie along the reduced elements: tensor cores turn only those of 16 bits. What is
 // adjacent across in memory is put there one by one. But for tf32 that warpgroups read into registers
-// (Product::isReadAcross): they stay as they are, in blocks of 32 positions.
+// (Product::isReadAcross), and for f64, which are read one by one: they stay as they are, in blocks of 128 bytes.
 //
 // Eight rows at the same chunk would meet the same banks; so the chunk at which one lies is changed by the number of
-// its row. It is the order that sm_90's instructions call a swizzle of 64 or 128 bytes.
+// its row. It is the order that sm_90's instructions call a swizzle of 64 or 128 bytes. Of f64 sixteen lanes read
+// single elements, of four rows and two adjacent chunks: there chunks change by two.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_space.h"
@@ -34,7 +35,12 @@ public:
   /// Brings the elements of a step to `arena`: fast or one by one. Without a wait only where nothing is copied
   /// asynchronously (`isCopied`).
   void bring(mlir::Value arena, mlir::Value step, bool isFast);
+  /// The same of a step that does not end early.
+  void bringWhole(mlir::Value arena, mlir::Value step, bool isFast);
   bool isCopied() const { return liesAsInMemory() && !isRounded_; }
+  /// Whether elements are copied so that are brought one by one: copies have 4, 8 or 16 bytes, and of tf32, which have
+  /// 4, nobody has measured it.
+  bool isCopiedSingly() const { return isCopied() && element_.isF64(); }
   /// Whether rows of the tile are runs of memory, from which each step takes the next piece.
   bool hasRuns() const;
   /// This thread's vectors of a tile's first step: where they lie, and whether their rows exist.
@@ -54,7 +60,9 @@ public:
   llvm::SmallVector<mlir::Value> leftFragment(mlir::Value lane, mlir::Value arena, mlir::Value first, mlir::Value part);
 
 private:
-  bool liesAsInMemory() const { return operand_.isCopied() && operand_.isAlongReduced == liesAlongReduced(); }
+  bool liesAsInMemory() const {
+    return operand_.isCopied() && operand_.value.getType() == element_ && operand_.isAlongReduced == liesAlongReduced();
+  }
   void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
   /// Elements of a row in memory, of a chunk.
   uint32_t rowLength() const { return operand_.isAlongReduced ? kernel_.depth : side_; }
@@ -72,6 +80,7 @@ private:
   TensorCore &core_;
   const Operand &operand_;
   KernelBuilder &k_;
+  const mlir::Type element_; // of the tile
   const uint32_t side_, elementBytes_;
   const bool isRounded_, staysAcross_;
   uint32_t width_; // of a vector that is computed

@@ -75,6 +75,12 @@ struct Product {
   mlir::Type warpElement() const;
   /// That of the right side.
   mlir::Type rightWarpElement() const { return isOfF8() ? right.factor : warpElement(); }
+  /// Whether products and sums are f64, whatever was extended to it; tensor cores multiply them by warps from sm_80 on.
+  bool isOfDoubles() const { return sum.sum.type.isF64(); }
+  /// In which an element of a side is multiplied by tensor cores of warps.
+  mlir::Type tileElement(const Operand &operand) const {
+    return isOfDoubles() ? sum.sum.type : operand.value.getType();
+  }
   /// Whether they are f8, which tensor cores multiply from sm_89 on.
   bool isOfF8() const;
   /// Tensor cores keep 13 bits of the fraction of such sums: what comes of each step, of kMostNarrowlySummed reduced

@@ -58,20 +58,23 @@ Value TensorCore::word(Value value, Type type) {
   return value.getType() == type ? value : LLVM::BitcastOp::create(k_.b, k_.loc, type, value).getResult();
 }
 
-void TensorCore::copyAsync(Value to, Value from, Value exists) {
-  constexpr uint32_t kBytes = 16;
+void TensorCore::copyAsync(Value to, Value from, Value exists, uint32_t bytes) {
+  constexpr uint32_t kVector = 16;
   if (copiesByThreads()) {
+    assert(bytes == kVector);
     auto words = VectorType::get(4, k_.b.getI32Type());
-    Value value = k_.load(words, from, kBytes);
+    Value value = k_.load(words, from, kVector);
     if (exists)
       value = k_.select(exists, value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(words)));
-    return k_.store(value, to, kBytes);
+    return k_.store(value, to, kVector);
   }
-  Value bytes;
+  Value read;
   if (exists)
-    bytes = k_.select(exists, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(kBytes)),
-                      arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0)));
-  NVVM::CpAsyncOp::create(k_.b, k_.loc, to, from, kBytes, NVVM::LoadCacheModifierKind::CG, bytes);
+    read = k_.select(exists, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(bytes))),
+                     arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0)));
+  // Vectors alone pass the first-level cache by.
+  const auto cache = bytes == kVector ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(k_.b, k_.loc, to, from, bytes, cache, read);
 }
 
 void TensorCore::closeGroup() {
@@ -137,6 +140,8 @@ SmallVector<Value> TensorCore::multiplyOnTuring(ValueRange left, ValueRange righ
 }
 
 SmallVector<Value> TensorCore::multiply(ValueRange left, ValueRange right, ValueRange sums) {
+  if (element_.isF64())
+    return multiplyDoubles(left, right, sums);
   if (isa<Float8E4M3FNType, Float8E5M2Type>(element_))
     return multiplyF8(left, right, sums);
   return target_ < 80 ? multiplyOnTuring(left, right, sums)
@@ -172,17 +177,10 @@ SmallVector<Value> TensorCore::multiplyDoubles(ValueRange left, ValueRange right
                                              k_.b.getStringAttr("llvm.nvvm.mma." + shape + ".row.col.f64"), operands);
     return membersOf(k_, all.getResult(0), count);
   };
-  SmallVector<Value> next = llvm::to_vector(sums);
-  if (target_ >= 90) {
-    SmallVector<Value> operands = llvm::to_vector(left);
-    llvm::append_range(operands, right);
-    llvm::append_range(operands, sums);
-    return multiply("m16n8k16", operands, 4);
-  }
-  for (uint32_t part = 0; part < right.size(); ++part)
-    for (uint32_t half = 0; half < 2; ++half)
-      llvm::copy(multiply("m8n8k4", {left[2 * part + half], right[part], next[2 * half], next[2 * half + 1]}, 2),
-                 next.begin() + 2 * half);
+  if (target_ >= 90)
+    return multiply("m16n8k4", {left[0], left[1], right[0], sums[0], sums[1], sums[2], sums[3]}, 4);
+  SmallVector<Value> next = multiply("m8n8k4", {left[0], right[0], sums[0], sums[1]}, 2);
+  llvm::append_range(next, multiply("m8n8k4", {left[1], right[0], sums[2], sums[3]}, 2));
   return next;
 }
 

@@ -12,16 +12,17 @@ namespace tenon::compiler::codegen {
 
 class TensorCore {
 public:
-  /// @param element f16 or bf16; of multiply() also si8, ui8 (sums are i32), tf32, f8E4M3FN and f8E5M2 (sm_89)
+  /// @param element f16 or bf16; of multiply() also si8, ui8 (sums are i32), tf32, f8E4M3FN and f8E5M2 (sm_89), and f64
+  /// (sums are f64, sm_80)
   /// @param right that of the right side, where it may be another: of f8
   /// @param target number of the architecture. sm_75 multiplies f16 and int8, half as many or a quarter of them with an
   /// instruction, and copies by its threads.
   TensorCore(KernelBuilder &k, mlir::Type element, mlir::Type right = {}, uint16_t target = 80)
       : k_(k), element_(element), right_(right ? right : element), target_(target) {}
 
-  /// Copies 16 bytes to shared memory, or writes zeros where `exists` (null: it does) is false. Beside the
-  /// threads from sm_80 on.
-  void copyAsync(mlir::Value to, mlir::Value from, mlir::Value exists);
+  /// Copies 16 bytes to shared memory (from sm_80 on also 4 or 8), or writes zeros where `exists` (null: it does) is
+  /// false. Beside the threads from sm_80 on.
+  void copyAsync(mlir::Value to, mlir::Value from, mlir::Value exists, uint32_t bytes = 16);
   /// What was copied since the last call is a group.
   void closeGroup();
   /// Until all but the last `pending` groups of this thread are there.
@@ -31,12 +32,10 @@ public:
   llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value row, bool isTransposed);
   /// 16 x 8 sums += left 16 x 16 (four registers) * right 16 x 8 (two). Of int8 and f8 a register has four, not two: 32
   /// are multiplied; of tf32 it has one: 8. f32 are rounded to it here.
+  ///
+  /// Of f64 4 are multiplied (two registers, one): lane l has element l % 4 of the left side's row l / 4 and the eighth
+  /// behind it, and of the right side's column l / 4.
   llvm::SmallVector<mlir::Value> multiply(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
-
-  /// 16 x 8 sums of f64 += left 16 x 16 * right 16 x 8. Of the left side lane l has rows l / 4 and the eighth behind it
-  /// of columns l % 4, then of the fourth columns behind those, of the right side rows l % 4 and the fourth ones behind
-  /// it of column l / 4. sm_80 and later.
-  llvm::SmallVector<mlir::Value> multiplyDoubles(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
 
   /// An f32 as a tf32, which has the same bits but for the last 13. sm_80 and later.
   mlir::Value toTf32(mlir::Value value);
@@ -77,6 +76,7 @@ private:
   mlir::Value word(mlir::Value value, mlir::Type type);
   mlir::Value ofWords(const char *text, mlir::ValueRange operands, const char *constraints, bool isOfWarp);
   bool copiesByThreads() const { return target_ < 80; }
+  llvm::SmallVector<mlir::Value> multiplyDoubles(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> multiplyOnce(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums,
                                               llvm::ArrayRef<int64_t> shape);
   llvm::SmallVector<mlir::Value> multiplyOnTuring(mlir::ValueRange left, mlir::ValueRange right, mlir::ValueRange sums);

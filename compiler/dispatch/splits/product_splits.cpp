@@ -92,29 +92,45 @@ std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction
   return best;
 }
 
-/// How long a product of matrices of exact f32 takes in so many parts, in microseconds: tiles of 128 x 64, which take
-/// longer where a multiprocessor has one or two of them at a time, or of 64 x 64 (an H200, as the model of
-/// codegen/strategies/products/contraction_tiles has it), and the sum of the parts.
-double scalarTimeOf(double batch, double rows, double columns, double reduced, double parts) {
-  constexpr double kColumns = 64, kOfOne = 242.0 / 4096, kOfTwo = 195.0 / 4096, kOfMany = kMicrosecondsOfScalar / 2,
-                   kOfLow = 140.0 / 4096, kOfTile = 2;
-  auto timeIn = [&](double high, double ofOne, double ofTwo, double ofMany) {
+/// How long a multiprocessor takes for 4096 reduced elements of a tile, in microseconds, where it has one tile at a
+/// time, two or more (an H200, as the model of codegen/strategies/products/contraction_tiles has it).
+struct TileTimes {
+  double ofOne, ofTwo, ofMany;
+};
+/// Tiles of 128 x 64, and of 64 x 64; a tile until the next one's steps begin.
+struct ProductTimes {
+  TileTimes high, low;
+  double ofTile;
+  double sumBytes;
+};
+constexpr ProductTimes kTimesOfF32 = {{242, 195, 177.5}, {140, 140, 140}, 2, sizeof(float)},
+                       kTimesOfF64 = {{160, 142, 140}, {95, 76, 72}, 2, sizeof(double)};
+
+/// Of products of exact f32, and of f64 on tensor cores; null: it is another one.
+const ProductTimes *productTimesOf(const Contraction &product) {
+  Type left = factorTypeOf(product.left.value), right = factorTypeOf(product.right.value);
+  if (left != right || mayRoundForTensorCores(product))
+    return nullptr;
+  return left.isF32() ? &kTimesOfF32 : left.isF64() ? &kTimesOfF64 : nullptr;
+}
+
+/// How long such a product of matrices takes in so many parts, in microseconds, with the sum of the parts.
+double timeInParts(const ProductTimes &times, double batch, double rows, double columns, double reduced, double parts) {
+  constexpr double kColumns = 64, kReduced = 4096;
+  auto timeIn = [&](double high, const TileTimes &tile) {
     const double each = std::ceil(batch * std::ceil(rows / high) * std::ceil(columns / kColumns) * parts /
                                   double(kMultiprocessors)); // tiles of a multiprocessor
-    return each * (reduced / parts * (each == 1 ? ofOne : each == 2 ? ofTwo : ofMany) + kOfTile);
+    const double element = (each == 1 ? tile.ofOne : each == 2 ? tile.ofTwo : tile.ofMany) / kReduced;
+    return each * (reduced / parts * element + times.ofTile);
   };
-  const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
-  return std::min(timeIn(128, kOfOne, kOfTwo, kOfMany), timeIn(64, kOfLow, kOfLow, kOfLow)) +
+  const double bytes = parts * batch * rows * columns * 2 * times.sumBytes;
+  return std::min(timeIn(128, times.high), timeIn(64, times.low)) +
          (parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0);
 }
 
-bool isExactF32(const Contraction &product) {
-  return factorTypeOf(product.left.value).isF32() && factorTypeOf(product.right.value).isF32() &&
-         !mayRoundForTensorCores(product);
-}
-
-/// Of a product of matrices of exact f32; more parts only where a twentieth is gained. Rows of parts stay aligned.
-std::optional<Split> scalarSplitOf(linalg::GenericOp op, const Contraction &product) {
+/// Of a product of matrices whose time is known; more parts only where a twentieth is gained. Rows of parts stay
+/// aligned.
+std::optional<Split> timedSplitOf(linalg::GenericOp op, const Contraction &product, const ProductTimes &times) {
   constexpr double kLeastGain = 0.05;
   constexpr int64_t kMostParts = 32, kMultiple = 8;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -123,8 +139,8 @@ std::optional<Split> scalarSplitOf(linalg::GenericOp op, const Contraction &prod
   if (!product.isSummedByAll(loop))
     return std::nullopt;
   auto timeOf = [&](int64_t parts) {
-    return scalarTimeOf(sizeOf(product.batch), sizeOf(product.rows), sizeOf(product.columns), double(sizes[loop]),
-                        double(parts));
+    return timeInParts(times, sizeOf(product.batch), sizeOf(product.rows), sizeOf(product.columns), double(sizes[loop]),
+                       double(parts));
   };
   std::optional<Split> best;
   double least = timeOf(1);
@@ -210,8 +226,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
       });
   if (mayBe && !skinny && product->reduced.size() > 1)
     return ProductSplit{placesSplitOf(op, *product)};
-  if (mayBe && !skinny && isExactF32(*product))
-    return ProductSplit{scalarSplitOf(op, *product)};
+  if (const ProductTimes *times = productTimesOf(*product); times && mayBe && !skinny)
+    return ProductSplit{timedSplitOf(op, *product, *times)};
   if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.

@@ -19,7 +19,7 @@
 // DOUBLE75: fma.rn.f64
 // DOUBLE80: mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64
 // DOUBLE90-NOT: m8n8k4
-// DOUBLE90: mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64
+// DOUBLE90: mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64
 
 func.func @halves(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>) -> tensor<512x512xf32> {
   %zero = arith.constant 0.0 : f32

@@ -2,7 +2,6 @@
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
 
 #include "compiler/codegen/contraction/result_tile.h"
-#include "compiler/codegen/kernel/tensor_core.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -17,23 +16,16 @@ constexpr uint32_t kGroup = 4;
 constexpr uint32_t kWarpDown = 4, kWarpAcross = 8; // threads of a warp
 // Reduced elements of a step; a thread brings one vector of each operand, or more. Of large tiles 16 take
 // all registers, which pays where both sides lie along the reduced elements, whose vectors go to shared memory element
-// by element (measured on an H200: 7 % faster, elsewhere 6 % slower).
+// by element (measured on an H200: 7 % faster, elsewhere 6 % slower). Of f64 they would take more shared memory than
+// there is.
 uint32_t depthOf(const ProductKernel &kernel) {
+  if (kernel.product.isOfDoubles() && kernel.rows > 64)
+    return 8;
   const bool areAlong = kernel.product.left.isAlongReduced && kernel.product.right.isAlongReduced;
   return std::min(kernel.rows, kernel.columns) > 64 && !areAlong ? 8 : 16;
 }
 // Elements behind each row in shared memory: vectors stay aligned to 16 bytes.
 constexpr uint32_t kPadding = 4;
-
-// Of f64 on tensor cores (sm_80 and later): a tile of 64 x 64 is divided among 2 x 4 warps. A step is one product of
-// each fragment.
-constexpr uint32_t kDoubleRows = 16, kDoubleColumns = 8, kDoubleDepth = 16, kDoubleSide = 64, kDoubleThreads = 256;
-constexpr uint32_t kWarpRows = 32, kWarpColumns = 16, kDoubleWarpsAcross = kDoubleSide / kWarpColumns;
-
-bool isOnTensorCores(const ProductKernel &kernel) {
-  return kernel.target >= 80 && kernel.product.sum.sum.type.isF64() && kernel.k.threads == kDoubleThreads &&
-         kernel.rows == kDoubleSide && kernel.columns == kDoubleSide;
-}
 
 class ScalarProduct {
 public:
@@ -41,7 +33,7 @@ public:
       : kernel_(kernel), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
         type_(kernel.product.sum.sum.type), stored_(storedType(type_)), bytes_(dispatch::elementBytes(stored_)),
         threadsAcross_(kernel.k.threads / kSide), rowGroups_(kernel.rows / (kSide * kGroup)),
-        columnGroups_(kernel.columns / (threadsAcross_ * kGroup)), core_(k_, type_, type_, kernel.target) {}
+        columnGroups_(kernel.columns / (threadsAcross_ * kGroup)) {}
 
   void run();
 
@@ -70,10 +62,6 @@ private:
   Values loadFactors(Value half, uint32_t depth);
   void multiply(ArrayRef<Value> factors, MutableArrayRef<Value> accumulators);
   Values steps(ArrayRef<uint32_t> widths);
-  Value doubleAt(const Buffer &buffer, Value half, uint32_t across, uint32_t depth);
-  void multiplyDoubles(Value half, Values &sums);
-  Values stepsOfDoubles(ArrayRef<uint32_t> widths);
-  void writeDoubles(const Values &sums);
   Value slot(const Buffer &buffer, Value half, Value depth, Value across);
   Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t first);
 
@@ -86,9 +74,7 @@ private:
   const uint32_t bytes_, threadsAcross_, rowGroups_, columnGroups_;
   SmallVector<Buffer, 2> buffers_;
   Value arena_;
-  Value down_, across_;                 // of the thread, among 16 x 16
-  TensorCore core_;                     // of f64
-  Value lane_, firstRow_, firstColumn_; // then: in the warp, of it in the tile
+  Value down_, across_; // of the thread, among 16 x 16
 };
 
 uint32_t ScalarProduct::widthOf(const Operand &operand) const {
@@ -238,73 +224,9 @@ ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   return Values(ArrayRef<Value>(carried).drop_front(factorCount));
 }
 
-/// The lane's element of a fragment that begins there.
-Value ScalarProduct::doubleAt(const Buffer &buffer, Value half, uint32_t across, uint32_t depth) {
-  Value first = &buffer == &buffers_[0] ? firstRow_ : firstColumn_;
-  Value inTile = k_.add(k_.add(first, k_.number(across)), k_.div(lane_, k_.number(4)));
-  Value along = k_.add(k_.number(depth), k_.rem(lane_, k_.number(4)));
-  return loadShared(k_, type_, slot(buffer, half, along, inTile));
-}
-
-/// Sums: [16 rows][8 columns][4].
-void ScalarProduct::multiplyDoubles(Value half, Values &sums) {
-  SmallVector<Values> right;
-  for (uint32_t column = 0; column < kWarpColumns; column += kDoubleColumns) {
-    Values &fragment = right.emplace_back();
-    for (uint32_t depth = 0; depth < kDoubleDepth; depth += 4)
-      fragment.push_back(doubleAt(buffers_[1], half, column, depth));
-  }
-  Value *sum = sums.begin();
-  for (uint32_t row = 0; row < kWarpRows; row += kDoubleRows) {
-    Values left;
-    for (uint32_t depth = 0; depth < kDoubleDepth; depth += 4)
-      for (uint32_t lower = 0; lower < kDoubleRows; lower += 8)
-        left.push_back(doubleAt(buffers_[0], half, row + lower, depth));
-    for (const Values &fragment : right) {
-      llvm::copy(core_.multiplyDoubles(left, fragment, ArrayRef<Value>(sum, 4)), sum);
-      sum += 4;
-    }
-  }
-}
-
-/// While a step is multiplied, the elements of the next one are on their way.
-ScalarProduct::Values ScalarProduct::stepsOfDoubles(ArrayRef<uint32_t> widths) {
-  Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
-  k_.when(k_.less(k_.number(0), count), [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
-  k_.barrier();
-  const Values none(kWarpRows * kWarpColumns / 32, neutral(k_, product_.sum.sum));
-  return k_.loop(k_.number(0), count, k_.number(1), none, [&](Value step, ValueRange carried) {
-    Value next = k_.add(step, k_.number(1));
-    // The last step reads itself again; nobody multiplies that.
-    const Values values = fetch(k_.min(next, k_.sub(count, k_.number(1))), widths);
-    Values sums = llvm::to_vector(carried);
-    multiplyDoubles(k_.rem(step, k_.number(2)), sums);
-    put(values, k_.rem(next, k_.number(2)), widths);
-    k_.barrier();
-    return sums;
-  });
-}
-
-/// Lane l holds columns 2 (l % 4) and the next of row l / 4 of a fragment, and of the eighth row behind it.
-void ScalarProduct::writeDoubles(const Values &sums) {
-  ResultPart part;
-  part.rows = kDoubleSide;
-  part.rowOf = [](Value row) { return row; };
-  Value group = k_.div(lane_, k_.number(4)), pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
-  const Value *next = sums.begin();
-  for (uint32_t row = 0; row < kWarpRows; row += kDoubleRows)
-    for (uint32_t column = 0; column < kWarpColumns; column += kDoubleColumns)
-      for (uint32_t lower = 0; lower < kDoubleRows; lower += 8) {
-        part.runs.push_back({k_.add(k_.add(firstRow_, k_.number(row + lower)), group),
-                             k_.add(k_.add(firstColumn_, k_.number(column)), pair), Values(next, next + 2)});
-        next += 2;
-      }
-  writeResult(kernel_, space_, arena_, {part});
-}
-
 void ScalarProduct::run() {
   // Several blocks share a multiprocessor, so that one computes while another waits; they share its registers, too.
-  k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 ? 3 : 2);
+  k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 && bytes_ <= 4 ? 3 : 2);
   buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
   buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
   const uint32_t partRows = kSide * kGroup;
@@ -318,14 +240,6 @@ void ScalarProduct::run() {
 
   const SmallVector<uint32_t, 2> wide = {widthOf(product_.left), widthOf(product_.right)}, single = {1, 1};
   Value aligned = k_.both(space_.isAligned(product_.left, wide[0]), space_.isAligned(product_.right, wide[1]));
-  if (isOnTensorCores(kernel_)) {
-    lane_ = lane;
-    firstRow_ = k_.mul(k_.div(warp, k_.number(kDoubleWarpsAcross)), k_.number(kWarpRows));
-    firstColumn_ = k_.mul(k_.rem(warp, k_.number(kDoubleWarpsAcross)), k_.number(kWarpColumns));
-    return writeDoubles(k_.choose(
-        aligned, SmallVector<Type>(kWarpRows * kWarpColumns / 32, type_), [&] { return stepsOfDoubles(wide); },
-        [&] { return stepsOfDoubles(single); }));
-  }
   Values accumulators = k_.choose(
       aligned, SmallVector<Type>(rowGroups_ * columnGroups_ * kGroup * kGroup, type_), [&] { return steps(wide); },
       [&] { return steps(single); });

@@ -44,7 +44,8 @@ constexpr double kShareOfPairs = 0.75, kShareOfProducts = 0.05;
 constexpr double kLeastMicrosecondsOfPairs = 30, kLeastWhereSectorsAreSplit = 10;
 constexpr uint64_t kLeastRoundsOfPairs = 8;
 
-constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
+constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}},
+                     kDoubleTiles[] = {{128, 64, 2, 155, 200}, {64, 64, 3, 80, 110}};
 
 int64_t ceilDiv(int64_t size, int64_t perTile) {
   return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
@@ -197,11 +198,16 @@ const WarpgroupTile &routedWarpgroupTile(const GroupShape &shape, const Product 
   return *best;
 }
 
-ArrayRef<ScalarTile> scalarTiles() {
-  return kScalarTiles;
+ArrayRef<ScalarTile> scalarTiles(const Product &product) {
+  if (product.isOfDoubles())
+    return kDoubleTiles;
+  const bool isWide = product.sum.sum.type.getIntOrFloatBitWidth() > 32;
+  return isWide ? ArrayRef(kScalarTiles).take_back() : ArrayRef(kScalarTiles);
 }
 
 Multiplier multiplierOf(const abi::TargetArch &target, const Product &product) {
+  if (product.isOfDoubles())
+    return target.number >= 80 ? Multiplier::TensorCore : Multiplier::Scalar;
   Type element = product.warpElement();
   if (!element || !hasTensorCoresFor(product, target))
     return Multiplier::Scalar;
@@ -284,7 +290,7 @@ const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product
   const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
   const ScalarTile *best = nullptr;
   double least = 0;
-  for (const ScalarTile &tile : kScalarTiles) {
+  for (const ScalarTile &tile : scalarTiles(product)) {
     const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
     const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
     const double taken = tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)

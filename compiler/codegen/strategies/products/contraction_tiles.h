@@ -75,12 +75,13 @@ bool isPairWorthwhile(const GroupShape &shape, const Product &product, const War
 
 // A tile without tensor cores, and how long it takes for 4096 reduced elements (f32 on an H200, microseconds): alone on
 // its multiprocessor, or its share where `resident` tiles are computed there at once. Tensor cores of single warps have
-// the same tiles.
+// the same tiles. Of f64 times are those of tensor cores, and other sums of eight bytes have the registers of a small
+// tile only.
 struct ScalarTile {
   int64_t rows, columns, resident;
   double shared, alone;
 };
-llvm::ArrayRef<ScalarTile> scalarTiles();
+llvm::ArrayRef<ScalarTile> scalarTiles(const Product &product);
 /// Of known sizes.
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product);
 

@@ -111,6 +111,23 @@ TEST_F(ContractionPlans, ExactProductsHaveTheTileThatIsDoneFirst) {
   EXPECT_EQ(large.threads, 128u);
 }
 
+TEST_F(ContractionPlans, DoublesHaveFourWarpsAndTilesOfTheirOwn) {
+  const Plan large = plans(4096, 4096, 4096, "f64", "f64").at(0), small = plans(512, 512, 128, "f64", "f64").at(0);
+  EXPECT_EQ(std::pair(choice(large, "rows"), choice(large, "columns")), std::pair(128l, 64l));
+  EXPECT_EQ(std::pair(choice(small, "rows"), choice(small, "columns")), std::pair(64l, 64l));
+  for (const Plan &plan : {large, small}) {
+    EXPECT_EQ(plan.threads, 128u);
+    EXPECT_EQ(choice(plan, "warpgroup_rows"), 0);
+  }
+  // Other sums of eight bytes have the registers of a small tile.
+  EXPECT_EQ(choice(plans(4096, 4096, 4096, "i64", "i64").at(0), "rows"), 64);
+  const KernelFunction &unknown = read("mk", "nk", {{'m', "?"}, {'n', "?"}, {'k', "?"}}, "f64", "f64");
+  const std::vector<Plan> both = Contraction().plans(unknown, *shape_);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(std::pair(choice(both[1], "rows"), choice(both[1], "columns")), std::pair(128l, 64l));
+  EXPECT_EQ(both[0].guards[0].most, both[1].guards[0].above);
+}
+
 TEST_F(ContractionPlans, BytesTakeWarpgroupsWhereMapsBringThem) {
   EXPECT_EQ(choice(plans(1024, 1024, 1024, "i8", "i32").at(0), "warpgroup_columns"), 128);
   EXPECT_EQ(choice(plans(1024, 1024, 1024, "i8", "i32", "kn").at(0), "warpgroup_rows"), 0);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/kernels/warp_tiles.h"
+
+#include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+static constexpr uint32_t kWarpsDown = 2;
+// Fragments below each other of which a warp stores results at once.
+static constexpr uint32_t kPartFragments = 2;
+
+WarpTiles::WarpTiles(const ProductKernel &kernel, Type element, Type rightElement, uint32_t stages)
+    : kernel_(kernel), k_(kernel.k), space(kernel), core(k_, element, rightElement, kernel.target),
+      left(kernel, space, core, kernel.product.left), right(kernel, space, core, kernel.product.right), stages_(stages),
+      warpsAcross_(k_.threads / 32 / kWarpsDown), warpRows_(kernel.rows / kWarpsDown),
+      warpColumns_(kernel.columns / warpsAcross_) {}
+
+uint32_t WarpTiles::partRows() const {
+  return kWarpsDown * kPartFragments * kFragmentRows;
+}
+
+void WarpTiles::begin() {
+  const uint32_t sumBytes = dispatch::elementBytes(storedType(kernel_.product.sum.sum.type));
+  arena_ = k_.shared(k_.b.getI8Type(),
+                     std::max(stages_ * stageBytes(), stagedBytes(partRows(), kernel_.columns, sumBytes)), 128);
+  lane_ = k_.rem(k_.thread(), k_.number(32));
+  Value warp = k_.div(k_.thread(), k_.number(32));
+  down_ = k_.div(warp, k_.number(warpsAcross_));
+  firstRow_ = k_.mul(down_, k_.number(warpRows_));
+  firstColumn_ = k_.mul(k_.rem(warp, k_.number(warpsAcross_)), k_.number(warpColumns_));
+}
+
+Value WarpTiles::steps() {
+  return k_.div(k_.add(space.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
+}
+
+Value WarpTiles::leftAt(Value step) {
+  return k_.at(arena_, k_.b.getI8Type(), k_.mul(k_.rem(step, k_.number(stages_)), k_.number(stageBytes())));
+}
+
+Value WarpTiles::rightAt(Value step) {
+  return k_.at(leftAt(step), k_.b.getI8Type(), k_.number(left.bytes()));
+}
+
+void WarpTiles::bring(Value step, Value steps, bool isFast) {
+  k_.when(k_.less(step, steps), [&] {
+    left.bring(leftAt(step), step, isFast);
+    right.bring(rightAt(step), step, isFast);
+  });
+  core.closeGroup();
+}
+
+void WarpTiles::bringWhole(Value step, bool isFast) {
+  left.bringWhole(leftAt(step), step, isFast);
+  right.bringWhole(rightAt(step), step, isFast);
+  core.closeGroup();
+}
+
+Value WarpTiles::isAligned() {
+  return k_.both(left.isAligned(), right.isAligned());
+}
+
+void WarpTiles::writeSums(ArrayRef<Value> sums) {
+  SmallVector<ResultPart> parts;
+  constexpr uint32_t ofWarp = kPartFragments * kFragmentRows;
+  const uint32_t columns = warpColumns_ / kFragmentColumns;
+  Value pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
+  for (uint32_t first = 0; first < warpRows_ / kFragmentRows; first += kPartFragments) {
+    ResultPart &part = parts.emplace_back();
+    part.rows = partRows();
+    part.rowOf = [this, first](Value row) {
+      Value warp = k_.mul(k_.div(row, k_.number(ofWarp)), k_.number(warpRows_));
+      return k_.add(k_.add(warp, k_.number(first * kFragmentRows)), k_.rem(row, k_.number(ofWarp)));
+    };
+    for (uint32_t fragment = 0; fragment < kPartFragments; ++fragment)
+      for (uint32_t column = 0; column < columns; ++column)
+        for (uint32_t half = 0; half < 2; ++half) {
+          const Value *values = sums.begin() + 4 * ((first + fragment) * columns + column) + 2 * half;
+          Value row = k_.add(k_.mul(down_, k_.number(ofWarp)), k_.number(fragment * kFragmentRows + half * 8));
+          part.runs.push_back({k_.add(row, k_.div(lane_, k_.number(4))),
+                               k_.add(k_.add(firstColumn_, k_.number(column * kFragmentColumns)), pair),
+                               SmallVector<Value>(values, values + 2)});
+        }
+  }
+  writeResult(kernel_, space, arena_, parts);
+}
+
+} // namespace tenon::compiler::codegen
