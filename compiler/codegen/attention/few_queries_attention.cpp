@@ -6,6 +6,7 @@
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/attention/key_ring.h"
 #include "compiler/codegen/attention/online_softmax.h"
+#include "compiler/codegen/attention/slice_sums.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
@@ -36,8 +37,6 @@ private:
   Type f32() { return k_.b.getF32Type(); }
   uint32_t states() const { return 4 * eights_; }                       // of softmax
   uint32_t sums() const { return shape_.wholeColumns() / 4 * eights_; } // of a lane
-  /// With a place in shared memory.
-  uint32_t rows() const { return shape_.isShared() ? shape_.blockRows() : kEight * eights_; }
   uint32_t keyWords() const { return 2 * shape_.depthSteps() * 4; }
   /// Left factors (which 16 keys, which 16 elements of the depth or columns), of the keys and of the values.
   struct Factors {
@@ -52,8 +51,6 @@ private:
   Values start();
   Values steps(const KeyRange &range, bool isFast);
   Values sharedSteps(const KeyRange &range);
-  Value place(Value slice, Value row, Value column);
-  Value state(Value slice, Value row, bool isSum);
   Value rowOf(uint32_t eight, uint32_t of);
   Value columnOf(uint32_t number);
   SmallVector<PartialSum> sumsOf(ArrayRef<Value> carried);
@@ -61,7 +58,6 @@ private:
   void placeThread(Value tile, Value group, Value rank);
   void computeAlone(const FewQueriesAttention &of);
   void sumKeys(const KeyRange &range);
-  PartialSum ofSlices(Value row, Value column);
   void forEachQuad(Value first, Value last, llvm::function_ref<void(Value, Value)> body);
   void compute();
 
@@ -76,7 +72,8 @@ private:
   const uint32_t blocks_; // that share the keys of a tile
   std::optional<FewQueriesReader> reader_;
   AttentionTile tile_;
-  Value arena_, states_;         // shared: sums of each slice; largest logits and sums of weights
+  Value arena_; // of keys in shared memory, and then of sums; null: there are none
+  std::optional<SliceSums> inSlices_;
   Value rank_;                   // of the block among them
   Value warp_, slice_, warpRow_; // the first of the warp's rows in the block
   Value inWarp_, group_, lane_;  // of the warp's 32 lanes: eight groups of four
@@ -263,16 +260,6 @@ Value FewQueriesAttention::rowOf(uint32_t eight, uint32_t of) {
   return shape_.isShared() ? k_.add(warpRow_, row) : row;
 }
 
-Value FewQueriesAttention::place(Value slice, Value row, Value column) {
-  Value line = k_.add(k_.mul(slice, k_.number(rows())), row);
-  return k_.at(arena_, f32(), k_.add(k_.mul(line, k_.number(KeyRing::sumsOfRow(shape_))), column));
-}
-
-Value FewQueriesAttention::state(Value slice, Value row, bool isSum) {
-  Value pair = k_.add(k_.mul(slice, k_.number(rows())), row);
-  return k_.at(states_, f32(), k_.add(k_.mul(pair, k_.number(2)), k_.number(isSum ? 1 : 0)));
-}
-
 /// That of the lane's values which has this number.
 Value FewQueriesAttention::columnOf(uint32_t number) {
   if (shape_.isShared())
@@ -298,17 +285,14 @@ void FewQueriesAttention::leave(ArrayRef<PartialSum> sums) {
   for (auto [i, sum] : llvm::enumerate(sums)) {
     Value row = rowOf(i / 2, i % 2);
     k_.when(k_.less(row, k_.number(shape_.rowsOfBlock())), [&, &sum = sum] {
-      k_.when(k_.equal(group_, k_.number(0)), [&] {
-        k_.store(sum.largest, state(slice_, row, false), 4);
-        k_.store(sum.weights, state(slice_, row, true), 4);
-      });
+      k_.when(k_.equal(group_, k_.number(0)), [&] { inSlices_->storeState(slice_, row, sum); });
       const ArrayRef<Value> values = sum.values;
       if (shape_.isShared())
         for (uint32_t number = 0; number < values.size(); ++number)
-          k_.store(values[number], place(slice_, row, columnOf(number)), 4);
+          k_.store(values[number], inSlices_->at(slice_, row, columnOf(number)), 4);
       else
         for (uint32_t number = 0; number < values.size(); number += kQuad)
-          storeQuad(k_, values.slice(number, kQuad), place(slice_, row, columnOf(number)));
+          storeQuad(k_, values.slice(number, kQuad), inSlices_->at(slice_, row, columnOf(number)));
     });
   }
 }
@@ -333,18 +317,6 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
       sumsOf(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
   leave(rows);
   k_.barrier();
-}
-
-/// Of four columns.
-PartialSum FewQueriesAttention::ofSlices(Value row, Value column) {
-  auto read = [&](Value from) { return k_.load(f32(), from, 4); };
-  SmallVector<PartialSum> each;
-  for (uint32_t number = 0; number < shape_.slices(); ++number) {
-    Value slice = k_.number(number);
-    each.push_back(
-        {read(state(slice, row, false)), read(state(slice, row, true)), loadQuad(k_, place(slice, row, column))});
-  }
-  return combine(k_, each);
 }
 
 /// Of all rows, and of columns from `first` to `last`, four by four.
@@ -383,10 +355,11 @@ void FewQueriesAttention::compute() {
   };
   Value none = k_.number(0), all = k_.number(shape_.wholeColumns());
   if (blocks_ == 1)
-    return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, ofSlices(row, column)); });
+    return forEachQuad(none, all, [&](Value row, Value column) { store(row, column, inSlices_->sumOf(row, column)); });
 
   shared->meet();
-  forEachQuad(none, all, [&](Value row, Value column) { shared->tell(rank_, row, column, ofSlices(row, column)); });
+  forEachQuad(none, all,
+              [&](Value row, Value column) { shared->tell(rank_, row, column, inSlices_->sumOf(row, column)); });
   shared->wait();
   Value own = k_.number(shared->ownColumns()), first = k_.mul(rank_, own);
   forEachQuad(none, own,
@@ -396,9 +369,9 @@ void FewQueriesAttention::compute() {
 /// In a tile of all rows, of which the block has some.
 void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
   k_.wantResident(shape_.resident());
-  const uint32_t places = shape_.slices() * rows();
-  arena_ = shape_.isShared() ? k_.dynamicShared() : k_.shared(f32(), uint64_t(places) * KeyRing::sumsOfRow(shape_));
-  states_ = k_.shared(f32(), 2 * places);
+  if (shape_.isShared())
+    arena_ = k_.dynamicShared();
+  inSlices_.emplace(k_, shape_, arena_);
   inWarp_ = k_.rem(k_.thread(), k_.number(32));
   warp_ = k_.div(k_.thread(), k_.number(32));
   group_ = k_.div(inWarp_, k_.number(4));
@@ -414,7 +387,7 @@ void FewQueriesAttention::placeThread(Value tile, Value group, Value rank) {
 /// The whole tile of a cluster, where there are none.
 void FewQueriesAttention::computeAlone(const FewQueriesAttention &of) {
   arena_ = of.arena_;
-  states_ = of.states_;
+  inSlices_.emplace(*of.inSlices_);
   warp_ = of.warp_;
   slice_ = of.slice_;
   warpRow_ = of.warpRow_;
@@ -448,8 +421,9 @@ void FewQueriesAttention::runParts(const KeyParts &parts) {
   placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
   sumKeys(keyRange());
   tile = k_.add(k_.mul(tile, groups), group);
-  forEachQuad(k_.number(0), k_.number(shape_.wholeColumns()),
-              [&](Value row, Value column) { parts.store(k_, tile, rank_, row, column, ofSlices(row, column)); });
+  forEachQuad(k_.number(0), k_.number(shape_.wholeColumns()), [&](Value row, Value column) {
+    parts.store(k_, tile, rank_, row, column, inSlices_->sumOf(row, column));
+  });
 }
 
 } // namespace

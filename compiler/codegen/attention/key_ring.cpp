@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/key_ring.h"
 
+#include "compiler/codegen/attention/slice_sums.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -22,8 +24,7 @@ KeyRing::KeyRing(const AttentionKernel &kernel, const FewQueriesShape &shape, Te
       arena_(arena), lane_(lane), slice_(slice) {}
 
 uint32_t KeyRing::bytes(const FewQueriesShape &shape) {
-  const uint32_t sums = shape.slices() * shape.blockRows() * sumsOfRow(shape) * uint32_t(sizeof(float));
-  return std::max(shape.stages() * shape.stageBytes(), sums);
+  return std::max(shape.stages() * shape.stageBytes(), SliceSums::bytes(shape));
 }
 
 Value KeyRing::keysAt(Value stage, uint32_t tile) {

@@ -28,8 +28,6 @@ public:
 
   /// Of shared memory: stages, in which sums of warps lie at the end.
   static uint32_t bytes(const FewQueriesShape &shape);
-  /// f32 of a row of sums in shared memory.
-  static uint32_t sumsOfRow(const FewQueriesShape &shape) { return shape.wholeColumns() + 4; }
 
   /// Steps whose first keys are first, first + stride, ... up to `last`: as many as fit are asked for. All threads.
   void begin(mlir::Value first, mlir::Value last, mlir::Value stride);

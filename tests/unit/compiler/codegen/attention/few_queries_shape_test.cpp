@@ -4,6 +4,7 @@
 
 #include "compiler/codegen/attention/key_parts.h"
 #include "compiler/codegen/attention/key_ring.h"
+#include "compiler/codegen/attention/slice_sums.h"
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
@@ -206,7 +207,7 @@ TEST_F(FewQueriesShapeTest, HasSharedStepsThatFit) {
       const uint32_t ofCluster = shape.rowsOfBlock() * (shape.wholeColumns() + 8 * 2) * 4,
                      states = 2 * shape.slices() * shape.blockRows() * 4;
       EXPECT_LE(KeyRing::bytes(shape) + ofCluster + states + 64, kShared) << rows << " " << depth;
-      EXPECT_GE(KeyRing::bytes(shape), shape.slices() * shape.blockRows() * KeyRing::sumsOfRow(shape) * 4);
+      EXPECT_GE(KeyRing::bytes(shape), SliceSums::bytes(shape));
       const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
       EXPECT_EQ(plans.front().dynamicSharedBytes, KeyRing::bytes(shape));
       if (plans.size() > 1) {
