@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringSet.h"
 
 #include <optional>
+#include <tuple>
 
 using namespace llvm;
 
@@ -183,16 +184,30 @@ std::string rewritten(StringRef text, const Registers &registers) {
          ", %upper; }";
 }
 
-/// Whether the text has anything that may be wrong: most kernels have not.
+/// Whether the text has anything that may be wrong: most kernels have not, and their registers need not be followed.
 bool mayBeWrong(StringRef ptx) {
-  for (size_t at = 0; (at = ptx.find("\tst.", at)) != StringRef::npos; ++at) {
-    const StringRef text = ptx.substr(at, ptx.find('\n', at) - at);
+  bool hasMinimum = false, hasMaximum = false, hasHalves = false, hasNarrow = false;
+  while (!ptx.empty()) {
+    StringRef text;
+    std::tie(text, ptx) = ptx.split('\n');
+    text = text.ltrim();
+    if (text.starts_with("abs.s32") || text.starts_with("abs.s64"))
+      return true;
+    hasMinimum |= text.starts_with("min.f");
+    hasMaximum |= text.starts_with("max.f");
+    hasHalves |= text.contains("mov.b32") && text.contains('{');
+    hasNarrow |= text.starts_with("cvt.u32.") || text.starts_with("cvt.s32.");
+    const bool isShift = text.starts_with("shl.b64") || text.starts_with("shr.u64") || text.starts_with("shr.s64");
+    if (!isShift && !text.starts_with("st.") && !text.starts_with("ld."))
+      continue;
     const Line line = parse(text);
-    if (line.operands.size() == 2 && bitsOfType(lastType(line.opcode)) < bitsOfRegister(line.operands[1]))
+    const unsigned bits = bitsOfType(lastType(line.opcode));
+    hasNarrow |= text.starts_with("ld.") && bits < 32;
+    if ((isShift && bitsOfRegister(line.operands.back())) ||
+        (text.starts_with("st.") && line.operands.size() == 2 && bits < bitsOfRegister(line.operands[1])))
       return true;
   }
-  return ptx.contains("\tabs.s") || ptx.contains("\tmin.") || ptx.contains("\tshl.b64") || ptx.contains("\tshr.u64") ||
-         ptx.contains("\tshr.s64") || ptx.contains("mov.b32 \t{") || ptx.contains("mov.b32 {");
+  return (hasMinimum && hasMaximum) || (hasHalves && hasNarrow);
 }
 
 } // namespace
