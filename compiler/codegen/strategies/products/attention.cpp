@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/attention.h"
 
-#include "compiler/codegen/attention/few_queries_attention.h"
+#include "compiler/codegen/attention/few_queries/few_queries_attention.h"
+#include "compiler/codegen/attention/few_queries/key_ring.h"
 #include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
-#include "compiler/codegen/attention/key_ring.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
 #include "compiler/dialect/hal/default_targets.h"

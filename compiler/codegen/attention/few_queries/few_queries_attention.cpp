@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/few_queries_attention.h"
+#include "compiler/codegen/attention/few_queries/few_queries_attention.h"
 
-#include "compiler/codegen/attention/cluster_sums.h"
-#include "compiler/codegen/attention/few_queries_reader.h"
+#include "compiler/codegen/attention/few_queries/cluster_sums.h"
+#include "compiler/codegen/attention/few_queries/few_queries_reader.h"
+#include "compiler/codegen/attention/few_queries/key_ring.h"
+#include "compiler/codegen/attention/few_queries/slice_sums.h"
 #include "compiler/codegen/attention/key_range.h"
-#include "compiler/codegen/attention/key_ring.h"
 #include "compiler/codegen/attention/online_softmax.h"
-#include "compiler/codegen/attention/slice_sums.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/few_queries_reader.h"
+#include "compiler/codegen/attention/few_queries/few_queries_reader.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // How many blocks share the keys of few queries, and which kernels those are.
-#include "compiler/codegen/attention/few_queries_shape.h"
+#include "compiler/codegen/attention/few_queries/few_queries_shape.h"
 
-#include "compiler/codegen/attention/key_parts.h"
-#include "compiler/codegen/attention/key_ring.h"
-#include "compiler/codegen/attention/slice_sums.h"
+#include "compiler/codegen/attention/few_queries/key_parts.h"
+#include "compiler/codegen/attention/few_queries/key_ring.h"
+#include "compiler/codegen/attention/few_queries/slice_sums.h"
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"

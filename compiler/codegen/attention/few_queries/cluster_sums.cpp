@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/cluster_sums.h"
+#include "compiler/codegen/attention/few_queries/cluster_sums.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/key_ring.h"
+#include "compiler/codegen/attention/few_queries/key_ring.h"
 
-#include "compiler/codegen/attention/slice_sums.h"
+#include "compiler/codegen/attention/few_queries/slice_sums.h"
 
 using namespace mlir;
 

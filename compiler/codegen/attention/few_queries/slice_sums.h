@@ -3,8 +3,8 @@
 // keys of its own, a line for each row of the block, and beside them the largest logit and the sum of weights.
 #pragma once
 
-#include "compiler/codegen/attention/few_queries_shape.h"
-#include "compiler/codegen/attention/partial_sum.h"
+#include "compiler/codegen/attention/few_queries/few_queries_shape.h"
+#include "compiler/codegen/attention/few_queries/partial_sum.h"
 
 namespace tenon::compiler::codegen {
 

@@ -14,7 +14,7 @@
 // As many steps as fit are on their way while one is multiplied; the block meets once for each.
 #pragma once
 
-#include "compiler/codegen/attention/few_queries_shape.h"
+#include "compiler/codegen/attention/few_queries/few_queries_shape.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 
 namespace tenon::compiler::codegen {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which values are integers whose scales tensor cores need not multiply.
-#include "compiler/codegen/attention/scaled_integers.h"
+#include "compiler/codegen/attention/few_queries/scaled_integers.h"
 
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/few_queries_shape.h"
+#include "compiler/codegen/attention/few_queries/few_queries_shape.h"
 
 #include "abi/arch_table.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"

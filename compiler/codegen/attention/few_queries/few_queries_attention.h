@@ -21,7 +21,7 @@
 // the values, two for each of four instructions; of elements of a byte sixteen, those of two steps.
 #pragma once
 
-#include "compiler/codegen/attention/key_parts.h"
+#include "compiler/codegen/attention/few_queries/key_parts.h"
 
 namespace tenon::compiler::codegen {
 

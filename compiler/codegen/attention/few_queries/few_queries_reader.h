@@ -5,8 +5,8 @@
 // nobody waits for them.
 #pragma once
 
-#include "compiler/codegen/attention/few_queries_shape.h"
-#include "compiler/codegen/attention/scaled_integers.h"
+#include "compiler/codegen/attention/few_queries/few_queries_shape.h"
+#include "compiler/codegen/attention/few_queries/scaled_integers.h"
 
 namespace tenon::compiler::codegen {
 

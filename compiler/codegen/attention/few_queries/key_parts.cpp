@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/key_parts.h"
+#include "compiler/codegen/attention/few_queries/key_parts.h"
 
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/scaled_integers.h"
+#include "compiler/codegen/attention/few_queries/scaled_integers.h"
 
 #include "compiler/codegen/kernel/scaled_numbers.h"
 
