@@ -131,19 +131,26 @@ private:
   StringMap<uint64_t> constants_; // of 16 bits: other constants stand in the instructions
 };
 
-/// abs.s32 and abs.s64 d, a
-std::string withoutSign(const Line &line) {
+/// neg.s16 d, a; abs.s16, abs.s32 and abs.s64 d, a
+std::string otherSign(const Line &line) {
   const std::string to = line.operands[0].str(), of = line.operands[1].str(),
                     width = lastType(line.opcode).substr(1).str();
-  return "\t{ .reg .b" + width + " %negative; neg.s" + width + " \t%negative, " + of + "; max.s" + width + " \t" + to +
-         ", " + of + ", %negative; }";
+  std::string text = "\t{ .reg .b" + width + " %negative; ";
+  if (width == "16") // of 32 bits, and 16 of them
+    text +=
+        ".reg .b32 %wide; cvt.u32.u16 \t%wide, " + of + "; neg.s32 \t%wide, %wide; cvt.u16.u32 \t%negative, %wide; ";
+  else
+    text += "neg.s" + width + " \t%negative, " + of + "; ";
+  if (line.opcode.starts_with("neg."))
+    return text + "mov.b16 \t" + to + ", %negative; }";
+  return text + "max.s" + width + " \t" + to + ", " + of + ", %negative; }";
 }
 
 /// The line in another way; empty: as it is.
 std::string rewritten(StringRef text, const Registers &registers) {
   const Line line = parse(text);
-  if (line.opcode == "abs.s32" || line.opcode == "abs.s64")
-    return withoutSign(line);
+  if (line.opcode.starts_with("abs.s") || line.opcode == "neg.s16")
+    return otherSign(line);
   if (line.opcode.starts_with("min.") && registers.isClamped(line.operands[0])) {
     const StringRef type = typeOfResult(line.opcode);
     const bool isSecond = registers.constant(line.operands[2], type).has_value();
@@ -191,7 +198,7 @@ bool mayBeWrong(StringRef ptx) {
     StringRef text;
     std::tie(text, ptx) = ptx.split('\n');
     text = text.ltrim();
-    if (text.starts_with("abs.s32") || text.starts_with("abs.s64"))
+    if (text.starts_with("abs.s") || text.starts_with("neg.s16"))
       return true;
     hasMinimum |= text.starts_with("min.f");
     hasMaximum |= text.starts_with("max.f");

@@ -21,8 +21,9 @@
 //
 //   min.f32 %r2, %r1, 0f3F800000;   max.f32 %r3, %r2, 0f00000000;
 //
-// The smallest integer without its sign. PTX does not say what it is; LLVM and MLIR say that it stays what it is. ptxas
-// takes what `abs.s32` and `abs.s64` give for no negative number, and folds what is computed of it.
+// The smallest integer with another sign. It stays what it is, as LLVM and MLIR say. ptxas takes what `abs.s32` and
+// `abs.s64` give for no negative number, and folds what is computed of it; and it makes `neg.s16` and `abs.s16` of 32
+// bits, so that a comparison or an extension behind them sees 32768.
 #pragma once
 
 #include "llvm/ADT/SmallString.h"

@@ -75,7 +75,10 @@ TEST(PtxasErrorsTest, TheSmallestIntegerHasNoSignToLose) {
   contains(around("\tabs.s32 \t%r2, %r1;", 1),
            "{ .reg .b32 %negative; neg.s32 \t%negative, %r1; max.s32 \t%r2, %r1, %negative; }");
   around("\tabs.s64 \t%rd2, %rd1;", 1);
-  around("\tabs.s16 \t%rs2, %rs1;\n\tabs.f32 \t%r2, %r1;", 0);
+  contains(around("\tneg.s16 \t%rs2, %rs1;", 1), "cvt.u32.u16 \t%wide, %rs1; neg.s32 \t%wide, %wide; cvt.u16.u32 "
+                                                 "\t%negative, %wide; mov.b16 \t%rs2, %negative; }");
+  contains(around("\tabs.s16 \t%rs2, %rs1;", 1), "max.s16 \t%rs2, %rs1, %negative; }");
+  around("\tneg.s32 \t%r4, %r3;\n\tabs.f32 \t%r2, %r1;", 0);
 }
 
 } // namespace
