@@ -89,6 +89,15 @@ SHAPES = (
 )
 
 
+# Of a number of images that the program does not know: as many as are the last of a range, or one more; patches of one image, and of
+# several; images of f32 whose steps are of one place of the window, and others.
+UNKNOWN = (
+    Shape(1, (14, 14), 64, (3, 1), 40, before=(1, 0), order="fwc"),
+    Shape(17, (7, 7), 16, (1, 3), 24, before=(0, 1)),
+    Shape(3, (9, 10), 48, (3, 2), 24, stride=2, dilation=2, before=(1, 2), behind=(3, 1), order="fwc"),
+    Shape(2, (17,), 40, (5,), 64, before=2),
+)
+
 # Each channel for itself; of so many results that a thread has a run of two or four, and lengths that no run divides.
 CHANNELS = (
     Shape(2, (9, 11), 24, (3, 3), 24, before=1, order="wc"),
@@ -127,7 +136,7 @@ def convolved_channels(shape, result, image, filters):
 
 
 def convolve(f, shape, operand, result, image, filters):
-    rank = len(shape.image)
+    rank, batch = len(shape.image), image.shape[0]
     if any(shape.before) or any(shape.behind):
         image = f.pad(image, shape.placed(0, 0, shape.before), shape.placed(0, 0, shape.behind), 0)
     places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
@@ -136,7 +145,7 @@ def convolve(f, shape, operand, result, image, filters):
     maps = [map_text(shape.placed("n", "c", read), loops), map_text(shape.arrange(shape.order, w=windows, c=["c"], f=["f"]), loops),
             map_text(shape.placed("n", "f", places), loops)]
     kinds = ", ".join(['"parallel"'] * (rank + 2) + ['"reduction"'] * (rank + 1))
-    sizes = shape.placed(shape.batch, shape.results, shape.out)
+    sizes = shape.placed(batch, shape.results, shape.out)
     return text(f, result, sizes,
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
                 f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
@@ -192,6 +201,15 @@ def cases(sizes):
                 [image, filters],
                 lambda f, a, b, shape=shape, operand=operand, result=result: convolve_channels(f, shape, operand, result, a, b),
                 lambda a, b, shape=shape, result=result: convolved_channels(shape, result, a.v, b.v)))
+    for operand, result in KINDS[0], KINDS[3]:
+        for number, shape in enumerate(UNKNOWN):
+            random = generator("unknown images", operand, number)
+            image = argument(operand, elements.draw(random, operand, [shape.batch, *shape.image, shape.channels], -2, 2),
+                             [True] + [False] * (len(shape.image) + 1))
+            filters = argument(operand, elements.draw(random, operand, shape.filter_shape(), -2, 2))
+            yield Case("convolution of unknown images", operand if operand == result else f"{operand} to {result}", one(
+                [image, filters], lambda f, a, b, shape=shape, operand=operand, result=result: convolve(f, shape, operand, result, a, b),
+                lambda a, b, shape=shape, result=result: convolved(shape, result, a.v, b.v)))
     for kind, (operand, result) in enumerate(KINDS):
         name = operand if operand == result else f"{operand} to {result}"
         for number, shape in enumerate(SHAPES):

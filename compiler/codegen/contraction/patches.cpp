@@ -8,20 +8,27 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Images that a patch is chosen for where it is not known how many there are.
+// Images that a patch is chosen for where nobody says how many there are.
 constexpr int64_t kAssumedImages = 8;
 
-/// Sizes of the axes; none where one is unknown, but for the outermost one, where so many are assumed.
-SmallVector<int64_t> sizesOf(const GroupShape &shape, ArrayRef<unsigned> axes, std::optional<int64_t> outermost = {}) {
+/// Sizes of the axes; none where one is unknown.
+SmallVector<int64_t> sizesOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<int64_t> sizes;
   for (unsigned axis : axes) {
-    const std::optional<int64_t> size = shape.axes[axis].size ? shape.axes[axis].size
-                                        : sizes.empty()       ? outermost
-                                                              : std::nullopt;
-    if (!size)
+    if (!shape.axes[axis].size)
       return {};
-    sizes.push_back(*size);
+    sizes.push_back(*shape.axes[axis].size);
   }
+  return sizes;
+}
+
+/// The same of rows; where it is unknown how many images there are, what is assumed.
+SmallVector<int64_t> rowSizesOf(const GroupShape &shape, const Product &product) {
+  if (product.rows.size() < 2)
+    return sizesOf(shape, product.rows);
+  SmallVector<int64_t> sizes = sizesOf(shape, ArrayRef(product.rows).drop_front());
+  if (!sizes.empty())
+    sizes.insert(sizes.begin(), shape.axes[product.rows.front()].size.value_or(kAssumedImages));
   return sizes;
 }
 
@@ -109,12 +116,19 @@ int64_t Patches::count(ArrayRef<int64_t> sizes) const {
 }
 
 Patches patchesOfRows(const GroupShape &shape, const Product &product, int64_t rows) {
-  const SmallVector<int64_t> sizes = sizesOf(shape, product.rows, kAssumedImages);
+  const SmallVector<int64_t> sizes = rowSizesOf(shape, product);
   Patches best;
   int64_t least = 0;
   SmallVector<int64_t> sides;
-  if (sizes.size() > 1 && product.left.isAlongReduced && llvm::isPowerOf2_64(uint64_t(rows)))
+  const int64_t images = product.imagesOfPatch;
+  if (sizes.size() < 2 || !product.left.isAlongReduced || !llvm::isPowerOf2_64(uint64_t(rows)) || images > rows)
+    return {};
+  if (images == 0) {
     search(sizes, rows, sides, best, least);
+    return best;
+  }
+  search(ArrayRef(sizes).drop_front(), rows / images, sides, best, least);
+  best.sides.insert(best.sides.begin(), images);
   return best;
 }
 

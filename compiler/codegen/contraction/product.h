@@ -58,6 +58,8 @@ struct Product {
   llvm::SmallVector<dispatch::SummedPlaces, 0> places;
   const KernelTensor *routes = nullptr; // the table of a routed product (dispatch/analysis/routes.h); null: it is none
   int64_t experts = 0;                  // then
+  // A patch's side along the outermost axis of the rows (patches.h), a power of two; 0: it is chosen with the others.
+  int64_t imagesOfPatch = 0;
 
   /// One of the operations of a kernel; nothing where it is no product.
   static std::optional<Product> ofOperation(const KernelFunction &kernel, const GroupShape &shape, const KernelOp &op);

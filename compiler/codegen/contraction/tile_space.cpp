@@ -82,13 +82,19 @@ void TileSpace::pullBack() {
 }
 
 bool TileSpace::areRowsInside() const {
-  return rowsAreWhole() ||
-         (kernel_.pulledBack.rows == 1 && knownSize(kernel_.product.rows).value_or(0) >= kernel_.rows);
+  return rowsAreWhole() || (kernel_.pulledBack.rows == 1 && leastSize(kernel_.product.rows) >= kernel_.rows);
 }
 
 bool TileSpace::areColumnsInside() const {
   return columnsAreWhole() ||
-         (kernel_.pulledBack.columns == 1 && knownSize(kernel_.product.columns).value_or(0) >= kernel_.columns);
+         (kernel_.pulledBack.columns == 1 && leastSize(kernel_.product.columns) >= kernel_.columns);
+}
+
+int64_t TileSpace::leastSize(ArrayRef<unsigned> axes) const {
+  int64_t size = 1;
+  for (unsigned axis : axes)
+    size *= kernel_.shape.axes[axis].size.value_or(1);
+  return size;
 }
 
 /// Elements of the batch that have most terms come first: blocks that have one more than others have one of few.

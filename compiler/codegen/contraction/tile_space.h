@@ -118,6 +118,8 @@ private:
   mlir::Value sizeOf(llvm::ArrayRef<unsigned> axes);
   /// How many numbers positions on the axes have.
   mlir::Value numbersOf(llvm::ArrayRef<unsigned> axes, const Patches &patches);
+  /// Of any tile: of no position there is none.
+  int64_t leastSize(llvm::ArrayRef<unsigned> axes) const;
   void pullBack();
   /// Whether each tile lies inside, as all of them do that are pulled back by single positions.
   bool areRowsInside() const;

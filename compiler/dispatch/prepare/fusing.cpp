@@ -76,9 +76,9 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   if (GroupedWindows::of(*product) || GroupedFilters::of(*product))
     return isKnown;
   const bool isOnCores = mayRoundForTensorCores(*product), isOfFilters = sumsOverPlaces(consumer, map);
-  if (!isKnown && (!isOnCores || isOfFilters))
+  if (!isKnown && isOfFilters)
     return false;
-  const bool isLarge = isKnown && image.getNumElements() * elementBytes(image.getElementType()) >= kLeastOfExact;
+  const bool isLarge = !isKnown || image.getNumElements() * elementBytes(image.getElementType()) >= kLeastOfExact;
   const bool isExact = !isOnCores && image.getElementType().isF32() && (isLarge || isOfFilters);
   if (!channel || (!isOnCores && !isExact))
     return false;

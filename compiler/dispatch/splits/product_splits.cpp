@@ -24,8 +24,7 @@ constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSk
 constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
 constexpr int64_t kAlignment = 16;   // bytes: as vectors and boxes begin
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
-// Convolutions: multiprocessors of a large GPU, which compute all parts at once (of more, a whole sum is faster), rows
-// of a window, and what is worth a part.
+// Convolutions: multiprocessors of a large GPU, rows of a window, and what is worth a part.
 constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
 
 // Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
@@ -47,17 +46,37 @@ bool liesAcross(const Contraction &product) {
          llvm::none_of(product.reduced, [&](unsigned loop) { return map.getResults().back().isFunctionOfDim(loop); });
 }
 
-/// Of a convolution on tensor cores with few tiles, the rows of the window are parts: none is cut.
-std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product, int64_t tiles) {
+/// Of a convolution on tensor cores with few tiles, the rows of the window are parts, where these are done sooner and
+/// added up: none is cut.
+std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product) {
+  // Tiles, and how long a step of 128 bytes takes (as codegen/strategies/products/contraction_tiles measured it; of
+  // patches of an image the smallest take as long as the next).
+  struct Tile {
+    double rows, columns, microseconds;
+  };
+  constexpr Tile kTiles[] = {{64, 64, 0.22}, {64, 128, 0.22}, {128, 128, 0.425}, {128, 192, 0.54}, {128, 256, 0.705}};
+  constexpr double kStepBytes = 128;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (product.reduced.size() < 2)
     return std::nullopt;
-  int64_t reduced = 1;
-  for (unsigned loop : product.reduced)
-    reduced *= sizes[loop];
+  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
+  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), batch = sizeOf(product.batch);
+  const int64_t reduced = *knownSizeOf(op, product.reduced);
+  const double steps = double(reduced * elementBytes(beforeExtension(product.left.value).getType())) / kStepBytes;
+  auto timeOf = [&](double parts) {
+    double least = HUGE_VAL;
+    for (const Tile &tile : kTiles) {
+      const double tiles = batch * std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * parts;
+      const double rounds = std::ceil(tiles / double(kMultiprocessors));
+      least = std::min(least, rounds * (steps / parts * tile.microseconds + kMicrosecondsOfPart));
+    }
+    // The kernel that adds them up is launched meanwhile.
+    const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
+    return least + (parts > 1 ? bytes / kBytesInMicrosecond : 0);
+  };
   for (unsigned loop : product.reduced)
     if (product.isSummedByAll(loop) && sizes[loop] > 1 && sizes[loop] <= kMostWindowRows &&
-        reduced / sizes[loop] >= kLeastOfWindowRow && tiles * sizes[loop] <= kMultiprocessors)
+        reduced / sizes[loop] >= kLeastOfWindowRow && timeOf(double(sizes[loop])) < timeOf(1))
       return Split{loop, sizes[loop], sizes[loop], /*isAcross=*/true};
   return std::nullopt;
 }
@@ -202,7 +221,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   if (!skinny && readsWindows(op) && isOfFilters(op, *product))
     return ProductSplit{placesSplitOf(op, *product)};
   if (!skinny && readsWindows(op))
-    return ProductSplit{mayRoundForTensorCores(*product) ? windowSplitOf(op, *product, tiles(128, 192))
+    return ProductSplit{mayRoundForTensorCores(*product) ? windowSplitOf(op, *product)
                                                          : scalarWindowSplitOf(op, *product)};
   // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
 
+#include "compiler/codegen/contraction/kernels/window_vectors.h"
 #include "compiler/codegen/contraction/result_tile.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -57,6 +58,8 @@ private:
   }
   std::pair<Value, Value> positionOf(const Buffer &buffer, uint32_t width, uint32_t number);
   bool isWholeInBorder(const Operand &operand, uint32_t width) const;
+
+  void findWindows(ArrayRef<uint32_t> widths);
   Values fetch(Value step, ArrayRef<uint32_t> widths);
   void put(const Values &values, Value half, ArrayRef<uint32_t> widths);
   Values loadFactors(Value half, uint32_t depth);
@@ -73,6 +76,7 @@ private:
   const Type type_, stored_;
   const uint32_t bytes_, threadsAcross_, rowGroups_, columnGroups_;
   SmallVector<Buffer, 2> buffers_;
+  SmallVector<std::optional<WindowVectors>, 2> windows_; // of each buffer
   Value arena_;
   Value down_, across_; // of the thread, among 16 x 16
 };
@@ -101,24 +105,45 @@ bool ScalarProduct::isWholeInBorder(const Operand &operand, uint32_t width) cons
          width * bytes_ == 16;
 }
 
+void ScalarProduct::findWindows(ArrayRef<uint32_t> widths) {
+  for (auto [buffer, width, window] : llvm::zip_equal(buffers_, widths, windows_)) {
+    window.reset();
+    if (!isWholeInBorder(*buffer.operand, width) ||
+        !WindowVectors::areThere(kernel_.shape, product_, *buffer.operand, kernel_.depth))
+      continue;
+    window.emplace(kernel_, space_, *buffer.operand, buffer.first, width);
+    for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
+      auto [across, reduced] = positionOf(buffer, width, number);
+      window->add(k_.add(buffer.first, across), reduced);
+    }
+  }
+}
+
 /// What the thread brings of a step.
 ScalarProduct::Values ScalarProduct::fetch(Value step, ArrayRef<uint32_t> widths) {
   Bodies::Scope scope(bodies_);
   Values values;
-  for (auto [buffer, width] : llvm::zip_equal(buffers_, widths))
+  auto load = [&](const TileSpace::Source &source) {
+    for (Value word : k_.loadWordsWhere(source.exists, source.address))
+      values.push_back(arith::BitcastOp::create(k_.b, k_.loc, type_, word));
+  };
+  for (auto [buffer, width, window] : llvm::zip_equal(buffers_, widths, windows_)) {
+    if (window) {
+      llvm::for_each(window->at(step), load);
+      continue;
+    }
     for (uint32_t number = 0; number < countOf(buffer, width); ++number) {
       auto [across, reduced] = positionOf(buffer, width, number);
       across = k_.add(buffer.first, across);
       reduced = k_.add(k_.mul(step, k_.number(kernel_.depth)), reduced);
       if (isWholeInBorder(*buffer.operand, width)) {
-        const TileSpace::Source source = space_.sourceWhere(*buffer.operand, across, reduced, width, /*mayEnd=*/true);
-        for (Value word : k_.loadWordsWhere(source.exists, source.address))
-          values.push_back(arith::BitcastOp::create(k_.b, k_.loc, type_, word));
+        load(space_.sourceWhere(*buffer.operand, across, reduced, width, /*mayEnd=*/true));
         continue;
       }
       for (Value value : space_.read(*buffer.operand, across, reduced, width, /*mayEnd=*/true))
         values.push_back(extended(k_, *buffer.operand, value, type_));
     }
+  }
   return values;
 }
 
@@ -195,6 +220,7 @@ void ScalarProduct::multiply(ArrayRef<Value> factors, MutableArrayRef<Value> acc
 ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
   Value isAny = k_.less(k_.number(0), count);
+  findWindows(widths);
   k_.when(isAny, [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
   k_.barrier();
   const size_t factorCount = (rowGroups_ + columnGroups_) * kGroup;
@@ -229,6 +255,7 @@ void ScalarProduct::run() {
   k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 && bytes_ <= 4 ? 3 : 2);
   buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
   buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
+  windows_.resize(buffers_.size());
   const uint32_t partRows = kSide * kGroup;
   const uint32_t staged = 2 * (buffers_[0].elements() + buffers_[1].elements());
   arena_ = k_.shared(stored_, std::max(staged, stagedBytes(partRows, kernel_.columns, 1)), 16);

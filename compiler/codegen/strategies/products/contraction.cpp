@@ -157,6 +157,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value >= 1 && value <= kMostParts;
   if (choice == kClearsFlags)
     return value == 0 || value == 1;
+  if (choice == kImagesOfPatch)
+    return value >= 1 && value <= kLargeTile;
   if (choice == "warpgroup_cluster")
     return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
@@ -168,6 +170,7 @@ void Contraction::write(Writer &writer) const {
   if (writer.choiceOr(kClearsFlags, 0) != 0)
     return clearShareFlags(writer);
   std::optional<Product> product = Product::of(writer.kernel, writer.shape);
+  product->imagesOfPatch = writer.choiceOr(kImagesOfPatch, 0);
   const Multiplier multiplier = multiplierOf(writer.target, *product);
   const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
   const bool isOfWarpgroups =

@@ -6,6 +6,7 @@
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
+#include "compiler/codegen/strategies/products/size_ranges.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 using namespace mlir;
@@ -32,8 +33,12 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     plan.threads = kFewProductThreads;
   if (!asGiven.warpElement())
     return plan;
-  const std::optional<int64_t> launched = tilesOf(shape, asGiven, side, columns);
+  func::FuncOp function = kernel.function;
+  const bool isForHopper = function->hasAttr(dispatch::kHopperOnlyAttr);
   const Product product = asGiven.forWarpgroups();
+  std::optional<int64_t> launched = tilesOf(shape, asGiven, side, columns);
+  if (launched && isForHopper && patchesOfRows(shape, product, side)) // a block for each tile, see below
+    launched = INT64_MAX;
   const WarpgroupTile *tile = given                ? (given->tile ? &*given->tile : nullptr)
                               : product.routes     ? &routedWarpgroupTile(shape, product, side)
                               : launched           ? bestWarpgroupTile(shape, product, *launched)
@@ -83,6 +88,15 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   plan.choices[2].second = tile->rows;
   plan.choices[3].second = tile->columns;
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
+  if (!left || !right)
+    return plan;
+  if (product.imagesOfPatch != 0)
+    plan.choose(kImagesOfPatch, product.imagesOfPatch);
+  if (const Patches patches = patchesOfRows(shape, product, tile->rows); patches && isForHopper && cluster == 1) {
+    plan.grid = {{extents(product.batch), 1}, {extents(product.columns), tile->columns}};
+    for (auto [axis, side] : llvm::zip_equal(product.rows, patches.sides))
+      plan.grid.push_back({extents({axis}), side});
+  }
   return plan;
 }
 
@@ -169,51 +183,39 @@ std::vector<Plan> plansOfComputedTiles(StringRef name, const KernelFunction &ker
   return bySize({planWith(kSmallTile), planWith(kTallTile)}, {kSmallTile}, shape, product.rows);
 }
 
-// Where it is not known how many rows there are (or columns, of a product that is turned around), what kernels are
-// chosen for, and up to how many each is taken; the last has all others.
-constexpr int64_t kAssumed[] = {512, 2048, 8192, 32768}, kMostOfAssumed[] = {512, 2048, 8192};
-
-/// The axes of the side that has the only axis of unknown size; none: there is none, or another one.
-ArrayRef<unsigned> unknownSideOf(const GroupShape &shape, const Product &product) {
-  const bool areRows = !shape.sizeOf(product.rows);
-  const ArrayRef<unsigned> side = areRows ? product.rows : product.columns,
-                           other = areRows ? product.columns : product.rows;
-  const auto unknown = llvm::count_if(side, [&](unsigned axis) { return !shape.axes[axis].size; });
-  const bool isKnown = shape.sizeOf(product.batch) && shape.sizeOf(other) && shape.sizeOf(product.reduced);
-  return unknown == 1 && isKnown ? side : ArrayRef<unsigned>();
+/// Of an unknown number of images, without tensor cores.
+std::vector<Plan> scalarPlansOfUnknown(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                                       const Product &product) {
+  std::vector<Plan> plans;
+  SmallVector<int64_t> most;
+  for (const SizeRange &range : scalarRangesOf(shape, product)) {
+    plans.push_back(planOf(name, kernel, shape, product, range.rows, range.columns));
+    if (range.most)
+      most.push_back(*range.most);
+  }
+  return plans.size() == 1 ? plans : bySize(std::move(plans), most, shape, product.rows);
 }
 
-/// The shape with as many places on the axis of unknown size as make `size` of its side.
-GroupShape withSize(GroupShape shape, ArrayRef<unsigned> side, int64_t size) {
-  std::optional<int64_t> *unknown = nullptr;
-  for (unsigned axis : side)
-    if (std::optional<int64_t> &known = shape.axes[axis].size)
-      size = int64_t(llvm::divideCeil(uint64_t(size), uint64_t(std::max<int64_t>(1, *known))));
-    else
-      unknown = &known;
-  *unknown = size;
-  return shape;
-}
-
-/// Of such sizes, kernels for ranges of them, with the tiles that would be chosen if they were known. Hopper's blocks
-/// take tile after tile, however many of them are launched: enough for each of its multiprocessors.
+/// Of a side of unknown size, a kernel for each range of it. Hopper's blocks take tile after tile, however many of them
+/// are launched: enough for each of its multiprocessors.
 std::vector<Plan> plansOfUnknown(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                                  const Product &product, ArrayRef<unsigned> side) {
   std::vector<Plan> plans;
   SmallVector<int64_t> most;
-  for (auto [number, size] : llvm::enumerate(kAssumed)) {
-    const GroupShape assumed = withSize(shape, side, size);
+  for (const SizeRange &range : sizeRangesOf(shape, product, side)) {
+    Product ofRange = product;
+    ofRange.imagesOfPatch = range.images;
     GivenWarpgroups given;
-    if (const WarpgroupTile *tile = bestWarpgroupTile(assumed, product, INT64_MAX))
-      given.tile = *tile;
-    Plan next = planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given);
+    if (range.rows != 0)
+      given.tile = WarpgroupTile{range.rows, range.columns, 0};
+    Plan next = planOf(name, kernel, shape, ofRange, kSmallTile, kSmallTile, given);
     if (!plans.empty() && plans.back().choices == next.choices) {
       most.pop_back();
       plans.pop_back();
     }
     plans.push_back(std::move(next));
-    if (number < std::size(kMostOfAssumed))
-      most.push_back(kMostOfAssumed[number]);
+    if (range.most)
+      most.push_back(*range.most);
   }
   return plans.size() == 1 ? plans : bySize(std::move(plans), most, shape, side);
 }
@@ -244,9 +246,11 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
     const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
     return sharedOrWhole(name, kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile);
   }
-  if (const ArrayRef<unsigned> side = unknownSideOf(shape, *product);
-      !side.empty() && product->warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr))
+  const ArrayRef<unsigned> side = unknownSideOf(shape, *product);
+  if (!side.empty() && product->warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr))
     return plansOfUnknown(name, kernel, shape, *product, side);
+  if (side == ArrayRef(product->rows) && side.size() > 1 && !product->warpElement() && !product->isOfDoubles())
+    return scalarPlansOfUnknown(name, kernel, shape, *product);
   const int64_t columns = scalarTiles(*product).front().columns;
   Plan small = planOf(name, kernel, shape, *product, kSmallTile, kSmallTile),
        large = planOf(name, kernel, shape, *product, kLargeTile, columns);

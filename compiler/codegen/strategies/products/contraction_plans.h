@@ -13,6 +13,9 @@ inline constexpr uint32_t kProductThreads = 256;
 // of all tiles of f64, whose warps would meet in shared memory otherwise.
 inline constexpr uint32_t kFewProductThreads = 128;
 
+// A choice of plans of an unknown number of images: a patch's side along them.
+inline constexpr llvm::StringLiteral kImagesOfPatch = "images";
+
 /// What is said of a Hopper's tile: its size, or none, so that warps multiply for themselves.
 struct GivenWarpgroups {
   std::optional<WarpgroupTile> tile;

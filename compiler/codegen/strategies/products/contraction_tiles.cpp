@@ -286,18 +286,20 @@ bool isPairWorthwhile(const GroupShape &shape, const Product &product, const War
   return taken >= kLeastMicrosecondsOfPairs && (rounds >= kLeastRoundsOfPairs || areSplit);
 }
 
-const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
+double timeOf(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
   const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
+  const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
+  return tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)
+                          : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
+}
+
+const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
   const ScalarTile *best = nullptr;
   double least = 0;
-  for (const ScalarTile &tile : scalarTiles(product)) {
-    const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
-    const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
-    const double taken = tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)
-                                          : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
-    if (!best || taken < least)
+  for (const ScalarTile &tile : scalarTiles(product))
+    if (const double taken = timeOf(shape, product, tile); !best || taken < least)
       best = &tile, least = taken;
-  }
   return *best;
 }
 

@@ -82,7 +82,8 @@ struct ScalarTile {
   double shared, alone;
 };
 llvm::ArrayRef<ScalarTile> scalarTiles(const Product &product);
-/// Of known sizes.
+/// What a device takes for a product in such tiles, in the units of their times. Of known sizes.
+double timeOf(const GroupShape &shape, const Product &product, const ScalarTile &tile);
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product);
 
 } // namespace tenon::compiler::codegen

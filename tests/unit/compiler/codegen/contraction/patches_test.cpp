@@ -40,6 +40,20 @@ TEST_F(PatchesTest, CoverAnyNumberOfImages) {
   EXPECT_EQ(sides.size(), 3u);
 }
 
+TEST_F(PatchesTest, HaveAsManyImagesAsIsSaid) {
+  const KernelFunction &kernel = convolution({.height = 14, .width = 14, .isUnknown = true});
+  Product product = *Product::of(kernel, *shape_);
+  for (int64_t images : {1, 4, 64}) {
+    product.imagesOfPatch = images;
+    const Patches patches = patchesOfRows(*shape_, product, 64);
+    ASSERT_EQ(patches.sides.size(), 3u);
+    EXPECT_EQ(patches.sides.front(), images);
+    EXPECT_EQ(patches.size(), 64);
+  }
+  product.imagesOfPatch = 128;
+  EXPECT_FALSE(patchesOfRows(*shape_, product, 64)) << "more than a patch has positions";
+}
+
 TEST_F(PatchesTest, CountNumbersBeyondTheEndOfAnAxis) {
   const Patches patches{{16, 1, 8}};
   EXPECT_EQ(patches.size(), 128);
