@@ -15,23 +15,30 @@ using namespace llvm;
 namespace tenon::compiler::codegen {
 namespace {
 
-/// `opcode.modifiers \t operands;`
+/// `@predicate opcode.modifiers \t operands;`
 struct Line {
-  StringRef opcode; // with its modifiers
+  StringRef predicate, opcode; // with its modifiers
   SmallVector<StringRef, 6> operands;
 };
 
 Line parse(StringRef text) {
   Line line;
   text = text.trim();
-  if (text.starts_with("@"))
-    text = text.drop_until([](char c) { return c == ' ' || c == '\t'; }).ltrim();
+  if (text.starts_with("@")) {
+    line.predicate = text.take_until([](char c) { return c == ' ' || c == '\t'; });
+    text = text.drop_front(line.predicate.size()).ltrim();
+  }
   line.opcode = text.take_until([](char c) { return c == ' ' || c == '\t'; });
   text = text.drop_front(line.opcode.size()).take_until([](char c) { return c == ';'; });
   text.split(line.operands, ',');
   for (StringRef &operand : line.operands)
     operand = operand.trim(" \t{}");
   return line;
+}
+
+/// Whether nothing follows the first statement: what somebody wrote may have several in a line.
+bool isSingle(StringRef text) {
+  return text.split(';').second.trim().empty();
 }
 
 unsigned bitsOfRegister(StringRef name) {
@@ -84,10 +91,8 @@ public:
     const StringRef type = typeOfResult(line.opcode), result = line.operands[0];
     if (uint64_t bits; line.opcode == "mov.b16" && !line.operands[1].getAsInteger(0, bits))
       constants_[result] = bits;
-    if (line.operands.size() == 3 && line.opcode.starts_with("min.") && !line.opcode.contains("NaN"))
-      for (unsigned k : {1, 2})
-        if (std::optional<double> bound = constant(line.operands[k], type); bound && *bound >= 1)
-          bounded_.insert(result);
+    if (boundOf(line))
+      bounded_.insert(result);
     if (line.operands.size() == 3 && line.opcode.starts_with("max.") && !line.opcode.contains("NaN"))
       for (unsigned k : {1, 2})
         if (std::optional<double> bound = constant(line.operands[k], type); bound && *bound == 0)
@@ -114,8 +119,13 @@ public:
 
   bool isFloating(StringRef name) const { return floating_.contains(name); }
   bool isExtended(StringRef name) const { return extended_.contains(name); }
-  /// min(x, what is 1 or more), of which max(.., 0) is taken.
-  bool isClamped(StringRef name) const { return bounded_.contains(name) && positive_.contains(name); }
+  /// min(x, what is 1 or more), of which max(.., 0) is taken: the bound's operand. A register may have other values,
+  /// too, where branches meet.
+  std::optional<unsigned> clampOf(const Line &line) const {
+    return !line.operands.empty() && bounded_.contains(line.operands[0]) && positive_.contains(line.operands[0])
+               ? boundOf(line)
+               : std::nullopt;
+  }
 
   /// What an operand is, in a type of floating-point numbers.
   std::optional<double> constant(StringRef operand, StringRef type) const {
@@ -127,6 +137,15 @@ public:
   }
 
 private:
+  std::optional<unsigned> boundOf(const Line &line) const {
+    if (line.operands.size() == 3 && line.opcode.starts_with("min.") && !line.opcode.contains("NaN") &&
+        !line.opcode.contains("xorsign"))
+      for (unsigned k : {2, 1})
+        if (std::optional<double> bound = constant(line.operands[k], typeOfResult(line.opcode)); bound && *bound >= 1)
+          return k;
+    return std::nullopt;
+  }
+
   StringSet<> floating_, extended_, bounded_, positive_;
   StringMap<uint64_t> constants_; // of 16 bits: other constants stand in the instructions
 };
@@ -134,6 +153,7 @@ private:
 /// neg.s16 d, a; abs.s16, abs.s32 and abs.s64 d, a
 std::string otherSign(const Line &line) {
   const std::string to = line.operands[0].str(), of = line.operands[1].str(),
+                    where = line.predicate.empty() ? "" : line.predicate.str() + " ",
                     width = lastType(line.opcode).substr(1).str();
   std::string text = "\t{ .reg .b" + width + " %negative; ";
   if (width == "16") // of 32 bits, and 16 of them
@@ -142,22 +162,22 @@ std::string otherSign(const Line &line) {
   else
     text += "neg.s" + width + " \t%negative, " + of + "; ";
   if (line.opcode.starts_with("neg."))
-    return text + "mov.b16 \t" + to + ", %negative; }";
-  return text + "max.s" + width + " \t" + to + ", " + of + ", %negative; }";
+    return text + where + "mov.b16 \t" + to + ", %negative; }";
+  return text + where + "max.s" + width + " \t" + to + ", " + of + ", %negative; }";
 }
 
 /// The line in another way; empty: as it is.
 std::string rewritten(StringRef text, const Registers &registers) {
   const Line line = parse(text);
+  const std::string where = line.predicate.empty() ? "" : line.predicate.str() + " ";
   if (line.opcode.starts_with("abs.s") || line.opcode == "neg.s16")
-    return otherSign(line);
-  if (line.opcode.starts_with("min.") && registers.isClamped(line.operands[0])) {
+    return isSingle(text) ? otherSign(line) : "";
+  if (const std::optional<unsigned> bound = registers.clampOf(line); bound && isSingle(text)) {
     const StringRef type = typeOfResult(line.opcode);
-    const bool isSecond = registers.constant(line.operands[2], type).has_value();
-    const std::string to = line.operands[0].str(), of = line.operands[isSecond ? 1 : 2].str(),
-                      bound = line.operands[isSecond ? 2 : 1].str();
-    return text.str() + "\n\t{ .reg .pred %isNan; setp.nan." + type.str() + " \t%isNan, " + of + ", " + of + "; selp." +
-           (type == "f16" ? "b16" : type.str()) + " \t" + to + ", " + bound + ", " + to + ", %isNan; }";
+    const std::string to = line.operands[0].str(), of = line.operands[3 - *bound].str();
+    return text.str() + "\n\t{ .reg .pred %isNan; setp.nan." + type.str() + " \t%isNan, " + of + ", " + of + "; " +
+           where + "selp." + (type == "f16" ? "b16" : type.str()) + " \t" + to + ", " + line.operands[*bound].str() +
+           ", " + to + ", %isNan; }";
   }
   const bool isShift =
       line.operands.size() == 3 && (line.opcode.starts_with("shl.") || line.opcode.starts_with("shr."));
@@ -165,7 +185,7 @@ std::string rewritten(StringRef text, const Registers &registers) {
                         bitsOfType(lastType(line.opcode)) < bitsOfRegister(line.operands[1]);
   if (isNarrow || (isShift && bitsOfType(lastType(line.opcode)) == 64)) {
     const StringRef of = line.operands.back();
-    if (!registers.isFloating(of))
+    if (!registers.isFloating(of) || !isSingle(text))
       return "";
     const std::string type = ".b" + std::to_string(bitsOfRegister(of));
     std::string copied = text.str();
@@ -173,7 +193,11 @@ std::string rewritten(StringRef text, const Registers &registers) {
     copied.replace(at, of.size(), "%bits");
     return "\t{ .reg " + type + " %bits; mov" + type + " %bits, " + of.str() + ";" + copied + " }";
   }
-  // {lower, upper} of one register
+  // {lower, upper} of one register, alone in its line or behind the name that LLVM gives to the other half
+  StringRef alone = text.trim();
+  if (alone.consume_front("{ .reg .b16 tmp;") ? !alone.split(';').second.trim(" \t}").empty()
+                                              : !isSingle(text) || line.opcode != "mov.b32")
+    return "";
   const size_t brace = text.find('{', text.find("mov.b32"));
   if (!text.contains("mov.b32") || brace == StringRef::npos)
     return "";
@@ -186,9 +210,9 @@ std::string rewritten(StringRef text, const Registers &registers) {
     return "";
   std::string result;
   if (bitsOfRegister(lower))
-    result = "\tcvt.u16.u32 \t" + lower.str() + ", " + whole.str() + ";\n";
-  return result + "\t{ .reg .b32 %upper; shr.u32 \t%upper, " + whole.str() + ", 16; cvt.u16.u32 \t" + upper.str() +
-         ", %upper; }";
+    result = "\t" + where + "cvt.u16.u32 \t" + lower.str() + ", " + whole.str() + ";\n";
+  return result + "\t{ .reg .b32 %upper; shr.u32 \t%upper, " + whole.str() + ", 16; " + where + "cvt.u16.u32 \t" +
+         upper.str() + ", %upper; }";
 }
 
 /// Whether the text has anything that may be wrong: most kernels have not, and their registers need not be followed.
@@ -226,8 +250,15 @@ unsigned writeAroundPtxasErrors(SmallVectorImpl<char> &ptx) {
   unsigned count = 0;
   std::string result;
   StringRef left = text;
-  while (!left.empty()) { // functions begin and end with a brace in a line of its own
-    const size_t end = left.find("\n}");
+  while (!left.empty()) { // functions begin and end with a brace in a line of its own, and so may what somebody wrote
+    size_t end = 0;
+    for (size_t from = 0, open = 0;; from = end + 1) {
+      end = left.find("\n}", from);
+      const StringRef between = left.slice(from, end);
+      open += between.count("// begin inline asm") - between.count("// end inline asm");
+      if (end == StringRef::npos || open == 0)
+        break;
+    }
     const StringRef function = left.take_front(end == StringRef::npos ? left.size() : end + 1);
     left = left.drop_front(function.size());
     SmallVector<StringRef, 0> lines;

@@ -81,5 +81,33 @@ TEST(PtxasErrorsTest, TheSmallestIntegerHasNoSignToLose) {
   around("\tneg.s32 \t%r4, %r3;\n\tabs.f32 \t%r2, %r1;", 0);
 }
 
+TEST(PtxasErrorsTest, RegistersOfOtherBranchesMayHaveOtherMinima) {
+  // What LLVM prints where two minima of branches meet and the larger of that and 0 is taken.
+  const std::string both = around("\tmin.f32 \t%r4, %r1, 0f3F800000;\n\tmin.NaN.f32 \t%r4, %r1, 0f3F800000;\n"
+                                  "\tmax.f32 \t%r3, %r4, 0f00000000;",
+                                  1);
+  contains(both, "%isNan; }\n\tmin.NaN.f32 \t%r4, %r1, 0f3F800000;\n\tmax.f32");
+  EXPECT_EQ(around("\tmin.s32 \t%r4, %r1, 5;\n\tmin.f32 \t%r4, %r1, 0f3F800000;\n\tmax.f32 \t%r3, %r4, 0f00000000;", 1)
+                .find("setp.nan.s32"),
+            std::string::npos);
+}
+
+TEST(PtxasErrorsTest, PredicatesAndOtherStatementsStay) {
+  contains(around("\t@%p1 abs.s32 \t%r1, %r2;\n\tabs.s32 \t%r3, %r2;", 2), "@%p1 max.s32 \t%r1, %r2, %negative; }");
+  contains(around("\t@!%p1 neg.s16 \t%rs1, %rs2;\n\tabs.s32 \t%r3, %r2;", 2), "@!%p1 mov.b16 \t%rs1, %negative; }");
+  contains(around("\tcvt.u32.u16 \t%r1, %rs4;\n\t@%p1 mov.b32 \t{%rs2, %rs1}, %r1;", 1),
+           "@%p1 cvt.u16.u32 \t%rs1, %upper; }");
+  around("\tabs.s32 %r1, %r2; add.s32 %r1, %r1, 1;", 0);
+  around("\tcvt.u32.u16 \t%r1, %rs4;\n\tmov.b32 {%rs2, %rs1}, %r1; add.u16 %rs1, %rs1, 1;", 0);
+  around("\tadd.rn.f32 \t%r3, %r1, %r2;\n\tst.global.b8 [%rd1], %r3; mov.b32 %r3, 0;", 0);
+}
+
+TEST(PtxasErrorsTest, BracesOfAssemblyEndNoFunction) {
+  contains(around("\tcvt.u32.u16 \t%r1, %rs4;\n\t// begin inline asm\n\t{\n.reg .pred done;\n}\n\t// end inline asm\n"
+                  "\tmov.b32 \t{_, %rs1}, %r1;",
+                  1),
+           "shr.u32 \t%upper, %r1, 16;");
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen
