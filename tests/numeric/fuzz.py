@@ -42,6 +42,11 @@ NAMED = "not supported|unsupported|; supported are|takes at most|[Dd]ialect .* n
 VERDICTS = ("right", "refused", "empty", "wrong", "fault", "crash", "unnamed", "malformed")
 
 
+def behind(program):
+    """Of each input, how many elements lie in front of it in its memory."""
+    return [node.behind for node in getattr(program, "nodes", ()) if isinstance(node, Argument)]
+
+
 def difference(program, results):
     """"" where every element that is known is within its bound; else which is not. Also how many are known."""
     expected = program.expected()
@@ -114,8 +119,7 @@ class Runner:
                 if self.opened[1]:
                     self.opened[1].release()
                 self.opened = path, self.device.open(path)
-            behind = [node.behind for node in program.nodes if isinstance(node, Argument)]
-            results = self.device.call(self.opened[1], name, program.inputs(), behind)
+            results = self.device.call(self.opened[1], name, program.inputs(), behind(program))
             if not kept:
                 self.opened = self.opened[1].release(), None
         except judge.tenon_capi.TenonError as problem:

@@ -18,7 +18,10 @@ import edge_programs
 import elements
 import numpy as np
 import random_program
+import suite
+import suite_cases
 from bounded import Bounded
+from cases_attention import attention
 from nodes import Argument, Elementwise, Reduce, Step
 from program import Program
 
@@ -83,6 +86,33 @@ class HarnessTest(unittest.TestCase):
                         self.assertEqual(verdict, "wrong", f"seed {seed}, {program.nodes[i]} as {changed}: {detail}")
                         tried += 1
                     break
+
+    def test_the_suite_begins_tensors_where_its_cases_say(self):
+        case = attention("bmd", "f16", "multiplied", "operation", "none", "plain", (5, 16), (64, 64), False, few=True, heads=1, together=3)
+        seen = []
+
+        class Device:
+            def open(self, path):
+                return self
+
+            def release(self):
+                pass
+
+            def call(self, program, name, inputs, behind=()):
+                seen.extend(behind)
+                return [(made.kind, made.v) for made in case.program.expected()]
+
+        group = suite_cases.Group(0, case.operation, case.kind)
+        group.add(case)
+        pipe = type("Pipe", (), {"send": staticmethod(lambda answer: self.assertEqual(answer.problem, ""))})
+        before = dict(suite.STATE)
+        suite.STATE.update(device=Device(), peer=suite.Peer(False))
+        try:
+            suite.Batch([group], "", {}, {}).run([(suite.Judged(group), *group.cases[0])], pipe)
+        finally:
+            suite.STATE.clear()
+            suite.STATE.update(before)
+        self.assertEqual(seen, [0, 1, 0])
 
     def test_elements_go_to_bytes_and_back(self):
         bits = np.arange(1 << 16, dtype=np.uint16)

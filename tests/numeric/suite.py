@@ -174,7 +174,7 @@ class Batch:
                 device = STATE.setdefault("device", None) or judge.Device(judge.find_library(STATE["library"]), STATE["driver"])
                 STATE["device"] = device
                 program = program or device.open(self.path)
-                results = device.call(program, name, case.program.inputs())
+                results = device.call(program, name, case.program.inputs(), fuzz.behind(case.program))
             except judge.tenon_capi.TenonError as problem:
                 answer.problem, answer.fault = f"fault: {self.what(judged.group, name, case)}: {problem}", True
                 pipe.send(answer)
