@@ -36,7 +36,7 @@ def tiles_of_hopper():
     """The tiles that the strategy knows, from its table."""
     with open(os.path.join(ROOT, "compiler/codegen/strategies/products/contraction_tiles.cpp"), encoding="utf-8") as file:
         table = re.search(r"kWarpgroupTiles\[\] = \{(.*?)\};", file.read(), re.S)
-    return {(int(rows), int(columns)) for rows, columns in re.findall(r"\{(\d+), (\d+), [\d.]+\}", table.group(1))}
+    return {(int(rows), int(columns)) for rows, columns in re.findall(r"\{(\d+), (\d+), ", table.group(1))}
 
 
 def compile_together(build, folder, group):

@@ -247,10 +247,14 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     return ProductSplit{placesSplitOf(op, *product)};
   if (const ProductTimes *times = productTimesOf(*product); times && mayBe && !skinny)
     return ProductSplit{timedSplitOf(op, *product, *times)};
-  if (!mayBe || blocks >= (skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks) || most < 2)
+  // Of few rows and four bytes, what one block reads at a time keeps no multiprocessor busy.
+  const bool isByLanes = skinny && !hasCores && factorTypeOf(product->left.value).isF32();
+  const int64_t enough = isByLanes ? kMultiprocessors : skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks;
+  if (!mayBe || blocks >= enough || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.
-  const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(uint64_t(kEnoughProductBlocks), blocks)));
+  const int64_t wanted = std::min(
+      most, int64_t(llvm::divideCeil(uint64_t(isByLanes ? 2 * kMultiprocessors : kEnoughProductBlocks), blocks)));
   const int64_t bytes = std::min(elementBytes(beforeExtension(product->left.value).getType()),
                                  elementBytes(beforeExtension(product->right.value).getType()));
   int64_t best = 1;

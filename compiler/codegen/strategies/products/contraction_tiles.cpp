@@ -13,9 +13,9 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425},
-                                             {128, 64, 0.25},   {64, 256, 0.42},  {64, 192, 0.32},
-                                             {64, 128, 0.22},   {64, 64, 0.15},   {256, 128, 0.72}};
+constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 0.705, 0.705}, {128, 192, 0.54, 0.54}, {128, 128, 0.425, 0.425},
+                                             {128, 64, 0.25, 0.25},    {64, 256, 0.42, 0.36},  {64, 192, 0.32, 0.3},
+                                             {64, 128, 0.22, 0.22},    {64, 64, 0.15, 0.225},  {256, 128, 0.72, 0.72}};
 constexpr const WarpgroupTile &kOfFewRows = kWarpgroupTiles[6], &kNarrowOfFewRows = kWarpgroupTiles[7];
 constexpr int64_t kLeastAcrossOfClusters = 16;
 // Of so many rows boxes bring little, and who asks for a part of them waits for the slowest of all.
@@ -135,6 +135,8 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
   if (ComputedTile::operandOf(product, shape))
     return std::max(tile.microseconds + double(tile.columns) * kMicrosecondsBesideComputed,
                     double(tile.columns) * kMicrosecondsOfComputed);
+  if (product.rows.size() > 1 && patchesOfRows(shape, product, tile.rows))
+    return tile.ofPatches;
   if (product.routes || product.rows.size() != 1 || product.columns.size() != 1 || product.reduced.size() != 1)
     return tile.microseconds;
   double own = 0, all = 0;
@@ -231,6 +233,7 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
     return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
   }
   const bool isComputed = ComputedTile::operandOf(product, shape);
+  const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   const WarpgroupTile *best = nullptr;
   double least = 0;
   for (const WarpgroupTile &tile : kWarpgroupTiles) {
@@ -239,6 +242,8 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
         !isWarpgroupTile(tile.rows, tile.columns, product.right) || (isComputed && tile.columns > kMostColumnsComputed))
       continue;
     if (tile.rows > kLargeTile && !isComputed)
+      continue;
+    if (columns && *columns <= tile.columns / 2 && tile.columns > kSmallTile) // a narrower one has all of them
       continue;
     const double taken = *microsecondsOf(shape, product, tile);
     if (!best || taken < least)

@@ -27,6 +27,8 @@ std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, 
 struct WarpgroupTile {
   int64_t rows, columns;
   double microseconds;
+  double ofPatches = 0; // the same where rows are patches of an image: who asks for their boxes takes longer, and a row
+                        // that is read for each place of a window is near
 };
 llvm::ArrayRef<WarpgroupTile> warpgroupTiles();
 /// That of products whose sizes nobody knows.

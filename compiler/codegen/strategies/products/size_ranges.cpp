@@ -126,7 +126,7 @@ double timeOfPatches(const GroupShape &shape, Product product, const WarpgroupTi
     sizes.push_back(*shape.axes[axis].size);
   const double numbers = double(patchesOfRows(shape, product, tile.rows).count(sizes)),
                outside = 1 - double(*shape.sizeOf(product.rows)) / numbers;
-  const double whole = *microsecondsOf(shape, product, tile), ofStep = tile.microseconds;
+  const double whole = *microsecondsOf(shape, product, tile), ofStep = tile.ofPatches;
   return whole * (1 + outside * double(tile.rows) * kMicrosecondsOutside / ofStep);
 }
 

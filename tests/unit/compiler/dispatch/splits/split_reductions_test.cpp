@@ -117,6 +117,14 @@ TEST_F(SplitReductions, PartsOfExactF32KeepMultiprocessorsBusy) {
   EXPECT_EQ(partsOf("298", "2176", "8959"), 1);
 }
 
+// 97 blocks of 16 columns are fewer than there are multiprocessors, 132 are not.
+TEST_F(SplitReductions, FewRowsOfF32KeepMultiprocessorsBusy) {
+  auto ops = split(productOf("8", "1544", "10872"));
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getDimSize(0), 3);
+  EXPECT_EQ(split(productOf("8", "2112", "10872")).size(), 1u);
+}
+
 TEST_F(SplitReductions, AProductWhoseResultStatesNoSizeStaysWhole) {
   EXPECT_EQ(split(productOf("64", "128", "4096", /*statesSizes=*/false)).size(), 1u);
 }
