@@ -96,6 +96,8 @@ UNKNOWN = (
     Shape(17, (7, 7), 16, (1, 3), 24, before=(0, 1)),
     Shape(3, (9, 10), 48, (3, 2), 24, stride=2, dilation=2, before=(1, 2), behind=(3, 1), order="fwc"),
     Shape(2, (17,), 40, (5,), 64, before=2),
+    # Images that are too small for a window have no results.
+    Shape(2, (2, 7), 16, (3, 3), 24, order="fwc"),
 )
 
 # Each channel for itself; of so many results that a thread has a run of two or four, and lengths that no run divides.

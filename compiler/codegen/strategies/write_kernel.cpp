@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/write_kernel.h"
 
+#include "compiler/codegen/strategies/products/contraction_plans.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -28,6 +29,8 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     return function.emitError() << "strategy '" << name.getValue() << "' does not take this kernel's operations";
   for (auto [choice, value] : plan->choices) {
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
+    if (choice == kImagesOfPatch && !given) // of a tile that somebody gave: patches are chosen with all their sides
+      continue;
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
     const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&
                           choice != "lines" && choice != "run" && choice != "warpgroup_rows" &&

@@ -159,7 +159,8 @@ ArrayRef<unsigned> unknownSideOf(const GroupShape &shape, const Product &product
 
 std::vector<SizeRange> sizeRangesOf(const GroupShape &shape, const Product &product, ArrayRef<unsigned> side) {
   const Product read = product.forWarpgroups();
-  if (side == ArrayRef(read.rows) && patchesOfRows(shape, read, kLargeTile))
+  const bool hasResults = *withPositions(shape, side, 1).sizeOf(side) != 0; // else no time is known of any tile
+  if (hasResults && side == ArrayRef(read.rows) && patchesOfRows(shape, read, kLargeTile))
     if (std::vector<SizeRange> ranges = patchRanges(shape, read); !ranges.empty())
       return ranges;
   return plainRanges(shape, product, side);

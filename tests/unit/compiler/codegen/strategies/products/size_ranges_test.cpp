@@ -48,6 +48,13 @@ TEST_F(SizeRangesTest, SmallImagesSharePatches) {
   EXPECT_GT(rangeOf(ranges, 32 * 49).images, 1);
 }
 
+TEST_F(SizeRangesTest, ImagesWithoutResultsHaveNoPatches) {
+  const std::vector<SizeRange> ranges = rangesOf({.height = 0, .step = 1, .isUnknown = true});
+  ASSERT_FALSE(ranges.empty());
+  for (const SizeRange &range : ranges)
+    EXPECT_EQ(range.images, 0);
+}
+
 TEST_F(SizeRangesTest, WithoutTensorCoresThereAreNoPatches) {
   const std::vector<SizeRange> ranges =
       rangesOf({.height = 28, .width = 28, .channels = 128, .filters = 128, .isUnknown = true}, true);
