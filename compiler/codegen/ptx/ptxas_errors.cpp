@@ -150,10 +150,14 @@ private:
   StringMap<uint64_t> constants_; // of 16 bits: other constants stand in the instructions
 };
 
+/// "@%p1 ", or nothing.
+std::string guardOf(const Line &line) {
+  return line.predicate.empty() ? "" : line.predicate.str() + " ";
+}
+
 /// neg.s16 d, a; abs.s16, abs.s32 and abs.s64 d, a
 std::string otherSign(const Line &line) {
-  const std::string to = line.operands[0].str(), of = line.operands[1].str(),
-                    where = line.predicate.empty() ? "" : line.predicate.str() + " ",
+  const std::string to = line.operands[0].str(), of = line.operands[1].str(), guard = guardOf(line),
                     width = lastType(line.opcode).substr(1).str();
   std::string text = "\t{ .reg .b" + width + " %negative; ";
   if (width == "16") // of 32 bits, and 16 of them
@@ -162,41 +166,41 @@ std::string otherSign(const Line &line) {
   else
     text += "neg.s" + width + " \t%negative, " + of + "; ";
   if (line.opcode.starts_with("neg."))
-    return text + where + "mov.b16 \t" + to + ", %negative; }";
-  return text + where + "max.s" + width + " \t" + to + ", " + of + ", %negative; }";
+    return text + guard + "mov.b16 \t" + to + ", %negative; }";
+  return text + guard + "max.s" + width + " \t" + to + ", " + of + ", %negative; }";
 }
 
-/// The line in another way; empty: as it is.
-std::string rewritten(StringRef text, const Registers &registers) {
-  const Line line = parse(text);
-  const std::string where = line.predicate.empty() ? "" : line.predicate.str() + " ";
-  if (line.opcode.starts_with("abs.s") || line.opcode == "neg.s16")
-    return isSingle(text) ? otherSign(line) : "";
-  if (const std::optional<unsigned> bound = registers.clampOf(line); bound && isSingle(text)) {
-    const StringRef type = typeOfResult(line.opcode);
-    const std::string to = line.operands[0].str(), of = line.operands[3 - *bound].str();
-    return text.str() + "\n\t{ .reg .pred %isNan; setp.nan." + type.str() + " \t%isNan, " + of + ", " + of + "; " +
-           where + "selp." + (type == "f16" ? "b16" : type.str()) + " \t" + to + ", " + line.operands[*bound].str() +
-           ", " + to + ", %isNan; }";
-  }
-  const bool isShift =
-      line.operands.size() == 3 && (line.opcode.starts_with("shl.") || line.opcode.starts_with("shr."));
-  const bool isNarrow = isStore(line.opcode) && line.operands.size() == 2 &&
-                        bitsOfType(lastType(line.opcode)) < bitsOfRegister(line.operands[1]);
-  if (isNarrow || (isShift && bitsOfType(lastType(line.opcode)) == 64)) {
-    const StringRef of = line.operands.back();
-    if (!registers.isFloating(of) || !isSingle(text))
-      return "";
-    const std::string type = ".b" + std::to_string(bitsOfRegister(of));
-    std::string copied = text.str();
-    const size_t at = copied.rfind(of.str());
-    copied.replace(at, of.size(), "%bits");
-    return "\t{ .reg " + type + " %bits; mov" + type + " %bits, " + of.str() + ";" + copied + " }";
-  }
-  // {lower, upper} of one register, alone in its line or behind the name that LLVM gives to the other half
+/// min d, a, b, one of which is a bound: behind it, the bound where the other is NaN.
+std::string boundOfNaN(StringRef text, const Line &line, unsigned bound) {
+  const std::string type = typeOfResult(line.opcode).str(), to = line.operands[0].str(),
+                    of = line.operands[3 - bound].str();
+  return text.str() + "\n\t{ .reg .pred %isNan; setp.nan." + type + " \t%isNan, " + of + ", " + of + "; " +
+         guardOf(line) + "selp." + (type == "f16" ? "b16" : type) + " \t" + to + ", " + line.operands[bound].str() +
+         ", " + to + ", %isNan; }";
+}
+
+/// Whether the last operand's bits are read: by a store that is narrower, or a shift of 64 bits.
+bool readsBits(const Line &line) {
+  if (isStore(line.opcode))
+    return line.operands.size() == 2 && bitsOfType(lastType(line.opcode)) < bitsOfRegister(line.operands[1]);
+  return line.operands.size() == 3 && (line.opcode.starts_with("shl.") || line.opcode.starts_with("shr.")) &&
+         bitsOfType(lastType(line.opcode)) == 64;
+}
+
+/// The line, of a copy of its last operand.
+std::string ofCopiedBits(StringRef text, const Line &line) {
+  const std::string of = line.operands.back().str(), type = ".b" + std::to_string(bitsOfRegister(of));
+  std::string copied = text.str();
+  copied.replace(copied.rfind(of), of.size(), "%bits");
+  return "\t{ .reg " + type + " %bits; mov" + type + " %bits, " + of + ";" + copied + " }";
+}
+
+/// mov.b32 {lower, upper}, whole; alone in its line or behind the name that LLVM gives to the other half. Empty where
+/// it is something else, or `whole` is not extended.
+std::string halvesByShift(StringRef text, const Line &line, const Registers &registers) {
   StringRef alone = text.trim();
-  if (alone.consume_front("{ .reg .b16 tmp;") ? !alone.split(';').second.trim(" \t}").empty()
-                                              : !isSingle(text) || line.opcode != "mov.b32")
+  const bool isNamed = alone.consume_front("{ .reg .b16 tmp;");
+  if (isNamed ? !alone.split(';').second.trim(" \t}").empty() : !isSingle(text) || line.opcode != "mov.b32")
     return "";
   const size_t brace = text.find('{', text.find("mov.b32"));
   if (!text.contains("mov.b32") || brace == StringRef::npos)
@@ -208,11 +212,26 @@ std::string rewritten(StringRef text, const Registers &registers) {
   const StringRef lower = parts[0].trim(), upper = parts[1].trim(" \t}"), whole = parts[2].trim();
   if (!bitsOfRegister(upper) || !registers.isExtended(whole))
     return "";
+  const std::string guard = guardOf(line);
   std::string result;
   if (bitsOfRegister(lower))
-    result = "\t" + where + "cvt.u16.u32 \t" + lower.str() + ", " + whole.str() + ";\n";
-  return result + "\t{ .reg .b32 %upper; shr.u32 \t%upper, " + whole.str() + ", 16; " + where + "cvt.u16.u32 \t" +
+    result = "\t" + guard + "cvt.u16.u32 \t" + lower.str() + ", " + whole.str() + ";\n";
+  return result + "\t{ .reg .b32 %upper; shr.u32 \t%upper, " + whole.str() + ", 16; " + guard + "cvt.u16.u32 \t" +
          upper.str() + ", %upper; }";
+}
+
+/// The line in another way; empty: as it is.
+std::string rewritten(StringRef text, const Registers &registers) {
+  const Line line = parse(text);
+  if (isSingle(text)) {
+    if (line.opcode.starts_with("abs.s") || line.opcode == "neg.s16")
+      return otherSign(line);
+    if (const std::optional<unsigned> bound = registers.clampOf(line))
+      return boundOfNaN(text, line, *bound);
+    if (readsBits(line) && registers.isFloating(line.operands.back()))
+      return ofCopiedBits(text, line);
+  }
+  return halvesByShift(text, line, registers);
 }
 
 /// Whether the text has anything that may be wrong: most kernels have not, and their registers need not be followed.
