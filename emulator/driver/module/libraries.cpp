@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Libraries (cuLibrary...): modules whose kernels are asked for by handle, whatever context is current.
+// Libraries (cuLibrary...): modules that hand out kernels (CUkernel) where others hand out functions.
 #include "emulator/driver/call.h"
 #include "emulator/driver/device.h"
 #include "emulator/driver/module/module.h"
 
 using namespace tenon;
 using namespace tenon::emulator;
+
+/// The library that a handle is; null: none, or a module that is no library.
+static Module *libraryOf(Driver &driver, const void *handle) {
+  Module *module = moduleOf(driver, handle);
+  return module && module->isLibrary ? module : nullptr;
+}
 
 CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jitOptions, void **jitValues,
                            unsigned jitCount, CUlibraryOption *, void **, unsigned) {
@@ -24,8 +30,8 @@ CUresult cuLibraryLoadData(CUlibrary *out, const void *code, CUjit_option *jitOp
 CUresult cuLibraryUnload(CUlibrary handle) {
   TENON_ENTER_CONTEXT();
   TENON_UNSAFE_CALL();
-  Module *module = moduleOf(driver, handle);
-  if (!module || !module->isLibrary)
+  Module *module = libraryOf(driver, handle);
+  if (!module)
     return CUDA_ERROR_INVALID_HANDLE;
   unloadModule(module);
   return CUDA_SUCCESS;
@@ -33,26 +39,20 @@ CUresult cuLibraryUnload(CUlibrary handle) {
 
 CUresult cuLibraryGetKernel(CUkernel *out, CUlibrary handle, const char *name) {
   TENON_ENTER_CONTEXT();
-  Module *module = moduleOf(driver, handle);
+  Module *module = libraryOf(driver, handle);
   if (!out || !name)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!module || !module->isLibrary)
+  if (!module)
     return CUDA_ERROR_INVALID_HANDLE;
-  auto it = module->kernels.find(name);
-  if (it == module->kernels.end())
-    return CUDA_ERROR_NOT_FOUND;
-  if (CUresult result = askFor(*it->second); result != CUDA_SUCCESS)
-    return result;
-  *out = reinterpret_cast<CUkernel>(it->second.get());
-  return CUDA_SUCCESS;
+  return findKernel(*module, name, reinterpret_cast<Kernel **>(out));
 }
 
 CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary handle) {
   TENON_ENTER_CONTEXT();
-  Module *module = moduleOf(driver, handle);
+  Module *module = libraryOf(driver, handle);
   if (!count)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!module || !module->isLibrary)
+  if (!module)
     return CUDA_ERROR_INVALID_HANDLE;
   *count = static_cast<unsigned>(module->kernels.size());
   return CUDA_SUCCESS;
@@ -60,10 +60,10 @@ CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary handle) {
 
 CUresult cuLibraryGetModule(CUmodule *out, CUlibrary handle) {
   TENON_ENTER_CONTEXT();
-  Module *module = moduleOf(driver, handle);
+  Module *module = libraryOf(driver, handle);
   if (!out)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!module || !module->isLibrary)
+  if (!module)
     return CUDA_ERROR_INVALID_HANDLE;
   *out = reinterpret_cast<CUmodule>(module);
   return CUDA_SUCCESS;

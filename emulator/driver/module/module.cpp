@@ -273,6 +273,16 @@ Module *moduleOf(Driver &driver, const void *handle) {
   return driver.modules.count(module) ? module : nullptr;
 }
 
+CUresult findKernel(Module &module, const char *name, Kernel **out) {
+  auto found = module.kernels.find(name);
+  if (found == module.kernels.end())
+    return CUDA_ERROR_NOT_FOUND;
+  if (CUresult result = askFor(*found->second); result != CUDA_SUCCESS)
+    return result;
+  *out = found->second.get();
+  return CUDA_SUCCESS;
+}
+
 } // namespace tenon::emulator
 
 CUresult cuModuleLoadData(CUmodule *out, const void *image) {
@@ -317,13 +327,7 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule handle, const char *name)
   Module *module = moduleOf(driver, handle);
   if (!module)
     return CUDA_ERROR_INVALID_HANDLE;
-  auto it = module->kernels.find(name);
-  if (it == module->kernels.end())
-    return CUDA_ERROR_NOT_FOUND;
-  if (CUresult result = askFor(*it->second); result != CUDA_SUCCESS)
-    return result;
-  *out = reinterpret_cast<CUfunction>(it->second.get());
-  return CUDA_SUCCESS;
+  return findKernel(*module, name, reinterpret_cast<Kernel **>(out));
 }
 
 CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule handle) {

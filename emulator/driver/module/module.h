@@ -41,4 +41,7 @@ CUresult loadWithLogs(Context *context, const void *image, unsigned count, CUjit
 /// The module or library that a handle is; null: none, or no longer.
 Module *moduleOf(Driver &driver, const void *handle);
 
+/// Writes the kernel of that name. An error where there is none, or one that the emulator cannot run (askFor).
+CUresult findKernel(Module &module, const char *name, Kernel **out);
+
 } // namespace tenon::emulator

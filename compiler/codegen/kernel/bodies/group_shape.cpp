@@ -4,7 +4,6 @@
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 
-#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;

@@ -2,11 +2,11 @@
 #include "compiler/codegen/kernel/bodies/group_space.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
+
 GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments)
     : k_(k), shape_(shape), arguments_(arguments) {
   for (const SpaceAxis &axis : shape.axes) {
