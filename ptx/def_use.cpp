@@ -15,6 +15,7 @@ namespace {
 /// Registers `stem<count>`; members are numbered when they are first seen.
 struct Family {
   std::string_view stem;
+  ScalarType type = ScalarType::None;
   uint32_t count = 0;
   uint32_t firstMember = kNone; // into Resolver::members_; kNone: too many for this body, see wide
   uint32_t wide = kNone;        // into Resolver::wide_
@@ -56,11 +57,13 @@ private:
   struct ShortStem {
     uint32_t stem = 0;                   // its bytes; 0: none
     uint32_t count = 0, firstMember = 0; // of a family whose members have their places
+    ScalarType type = ScalarType::None;
   };
 
   void reset() {
     result_.registerCount = 0;
     result_.definitions.clear();
+    result_.types.clear();
     const size_t instructions = function_->instructions.size();
     result_.names.resize(4 * instructions + 64); // mostly enough
     nextName_ = result_.names.data();
@@ -110,7 +113,7 @@ private:
     if (variable.space == StateSpace::Reg && variable.registerCount)
       return declareFamily(variable);
     if (variable.space == StateSpace::Reg) {
-      ref = {NameRef::Kind::Register, false, newRegister()};
+      ref = {NameRef::Kind::Register, false, newRegister(variable.type)};
       plainDigits_ |= !variable.name.empty() && is(variable.name.back(), kDigit);
     }
     uint32_t &number = numbers_[variable.name];
@@ -127,7 +130,7 @@ private:
     if (!scopes_.empty())
       hidden_.push_back({variable.name, number, true});
     number = static_cast<uint32_t>(families_.size());
-    Family family{.stem = variable.name, .count = variable.registerCount};
+    Family family{.stem = variable.name, .type = variable.type, .count = variable.registerCount};
     const size_t instructions = function_->instructions.size();
     if (family.count <= 2 * instructions + 64 && members_.size() + family.count <= 16 * instructions + 1024) {
       family.firstMember = static_cast<uint32_t>(members_.size());
@@ -153,8 +156,9 @@ private:
     scopes_.pop_back();
   }
 
-  uint32_t newRegister() {
+  uint32_t newRegister(ScalarType type) {
     result_.definitions.push_back(0);
+    result_.types.push_back(type);
     return result_.registerCount++;
   }
 
@@ -177,22 +181,27 @@ private:
     return false;
   }
 
-  /// The place of a member that the parser has split off its stem, where its family is in sight and has one: most names
-  /// are such, and their stems are a handful.
-  [[gnu::always_inline]] uint32_t *memberSlot(std::string_view name, NumberedName numbered) {
+  /// A member that the parser has split off its stem, where its family is in sight and has a place for it; else
+  /// kNotNumbered. Most names are such, and their stems are a handful.
+  [[gnu::always_inline]] uint32_t splitMember(std::string_view name, NumberedName numbered) {
     uint32_t stem;
     std::memcpy(&stem, name.data(), 4); // the name has 3 bytes, and something stands behind it
     stem &= kStemBytes[numbered.stemSize];
     ShortStem &known = shortStems_[(stem * 0x9e3779b1u) >> 28];
     if (known.stem != stem) [[unlikely]]
       learnStem(known, stem, name.substr(0, numbered.stemSize));
-    return numbered.number < known.count ? &members_[known.firstMember + numbered.number] : nullptr;
+    if (numbered.number >= known.count) [[unlikely]]
+      return kNotNumbered;
+    uint32_t &slot = members_[known.firstMember + numbered.number];
+    if (slot == kNotNumbered)
+      slot = newRegister(known.type);
+    return slot;
   }
   void learnStem(ShortStem &known, uint32_t stem, std::string_view text) {
-    known = {stem, 0, 0};
+    known = {.stem = stem};
     if (const uint32_t found = stems_.find(text);
         found != NameMap::kNone && families_[found].firstMember != Family::kNone)
-      known = {stem, families_[found].count, families_[found].firstMember};
+      known = {stem, families_[found].count, families_[found].firstMember, families_[found].type};
   }
 
   /// Bodies have a handful of families; a few comparisons find one before a hash is computed.
@@ -216,7 +225,7 @@ private:
     else
       slot = &sparse_.try_emplace(uint64_t(familyNumber) << 32 | number, kNotNumbered).first->second;
     if (*slot == kNotNumbered)
-      *slot = newRegister();
+      *slot = newRegister(family.type);
     return *slot;
   }
 
@@ -254,13 +263,11 @@ private:
   [[gnu::always_inline]] void add(std::string_view name, NumberedName numbered, bool written) {
     NameRef &ref = nextName();
     if (numbered.stemSize != 0 && !plainDigits_) [[likely]]
-      if (uint32_t *slot = memberSlot(name, numbered)) [[likely]] {
-        if (*slot == kNotNumbered)
-          *slot = newRegister();
+      if (const uint32_t found = splitMember(name, numbered); found != kNotNumbered) [[likely]] {
         ref.kind = NameRef::Kind::Register;
         ref.isDefinition = written;
-        ref.index = *slot;
-        result_.definitions[ref.index] += written;
+        ref.index = found;
+        result_.definitions[found] += written;
         return;
       }
     addAnything(name, written, ref);

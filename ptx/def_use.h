@@ -51,6 +51,7 @@ private:
 struct DefUse {
   uint32_t registerCount = 0;
   std::vector<uint32_t> definitions; // [registers] instructions that write it
+  std::vector<ScalarType> types;     // [registers] as declared
   /// Names of all instructions: of one instruction the predicate first, if it has one, then the names of its operands,
   /// those of vectors, lists and addresses included, from left to right.
   std::vector<NameRef> names;

@@ -30,7 +30,8 @@
 
 namespace tenon::compiler::codegen {
 
-/// Changes the lines that are assembled wrong, as LLVM prints them. @return how many
+/// Changes the instructions that are assembled wrong. A text that is no PTX stays as it is: whoever reads it next says
+/// why. @return how many
 unsigned writeAroundPtxasErrors(llvm::SmallVectorImpl<char> &ptx);
 
 } // namespace tenon::compiler::codegen

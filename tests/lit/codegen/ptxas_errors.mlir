@@ -8,7 +8,7 @@
 // RUN: tenon-run %t.tenon --function=clamp --device=emulator --input=4xf32=nan,0.5,7,-7 | FileCheck %s --check-prefix=BOUND
 // RUN: tenon-run %t.tenon --function=abs --device=emulator --input=2xi32=-2147483648,-7 | FileCheck %s --check-prefix=LEFT
 
-// LOW: mov.b32 %bits, [[SUM:%r[0-9]+]];{{.*}}st.global.b16
+// LOW: mov.b32 %tenon_bits, [[SUM:%r[0-9]+]];{{.*}}st.global.b16
 // BITS: 3xi16=0 4096 0
 func.func @low(%x: tensor<3xf32>) -> tensor<3xi16> {
   %zero = arith.constant dense<0.0> : tensor<3xf32>
@@ -19,7 +19,7 @@ func.func @low(%x: tensor<3xf32>) -> tensor<3xi16> {
 }
 
 // CLAMP: min.f32 {{.*}}[[SMALLER:%r[0-9]+]], [[X:%r[0-9]+]], 0f3F800000;
-// CLAMP-NEXT: setp.nan.f32 {{.*}}%isNan, [[X]], [[X]]; selp.f32 {{.*}}[[SMALLER]], 0f3F800000, [[SMALLER]], %isNan; }
+// CLAMP-SAME: setp.nan.f32 {{.*}}%tenon_isNan, [[X]], [[X]]; selp.f32 {{.*}}[[SMALLER]], 0f3F800000, [[SMALLER]], %tenon_isNan; }
 // BOUND: 4xf32=1 0.5 1 0
 func.func @clamp(%x: tensor<4xf32>) -> tensor<4xf32> {
   %one = arith.constant dense<1.0> : tensor<4xf32>
@@ -30,7 +30,7 @@ func.func @clamp(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // ABS-NOT: abs.s32
-// ABS: max.s32 {{.*}}%negative; }
+// ABS: max.s32 {{.*}}%tenon_negative; }
 // LEFT: 2xi32=-8 7
 func.func @abs(%x: tensor<2xi32>) -> tensor<2xi32> {
   %sixty = arith.constant dense<60> : tensor<2xi32>

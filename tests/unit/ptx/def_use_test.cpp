@@ -65,6 +65,17 @@ TEST(PtxDefUse, NumbersRegistersAsTheyAreSeen) {
   EXPECT_EQ(r.uses.definitions, (std::vector<uint32_t>{1, 1}));
 }
 
+TEST(PtxDefUse, RegistersHaveTheTypesOfTheirDeclarations) {
+  Resolved r =
+      resolve(".reg .b64 %rd<4>; .reg .f32 sum; .reg .b16 %rs<100000>; mov.b64 %rd1, 0; mov.f32 sum, 0f00000000; "
+              "{ .reg .b32 %rd<3>; mov.b32 %rd1, 1; } mov.b16 %rs99999, 1;");
+  EXPECT_EQ(names(r, 2), "=r2");
+  EXPECT_EQ(r.uses.types[0], ScalarType::F32); // plain names are numbered where they are declared
+  EXPECT_EQ(r.uses.types[1], ScalarType::B64);
+  EXPECT_EQ(r.uses.types[2], ScalarType::B32);
+  EXPECT_EQ(r.uses.types[3], ScalarType::B16);
+}
+
 TEST(PtxDefUse, PutsThePredicateFirst) {
   Resolved r = resolve(".reg .pred %p1; .reg .b32 %r<3>; @!%p1 mov.u32 %r1, %r2;");
   EXPECT_EQ(names(r, 0), "r0 =r1 r2");
