@@ -85,8 +85,9 @@ EACH = (
     Groups(4, (5, 12), 2048, 1, 1, (3, 3), order=("ngp", "gw")),
 )
 
-# Channels for themselves that lie last: bands of filters on tensor cores. Pieces of images and of several
-# images, rows wider than a unit, windows that leave the image altogether, channels that fill no block, windows of one row and of one column.
+# Channels for themselves that lie last: bands of filters on tensor cores. Pieces of one image and of several, tiles that blocks begin
+# in the middle of, windows that leave the image altogether, channels that fill no block, four channels of a warp, windows of one row and
+# of one column.
 BANDS = (
     Groups(2, (13, 18), 24, 1, 1, (7, 7), before=3, order=("npg", "wg")),
     Groups(5, (7, 7), 72, 1, 1, (5, 5), before=2, order=("npg", "wg")),
@@ -95,6 +96,7 @@ BANDS = (
     Groups(2, (3, 60), 16, 1, 1, (1, 11), before=0, order=("npg", "wg")),
     Groups(1, (33, 4), 16, 1, 1, (13, 1), stride=3, order=("npg", "wg")),
     Groups(3, (41,), 8, 1, 1, (15,), before=9, order=("npg", "wg")),
+    Groups(1, (20, 37), 16, 1, 1, (9, 9), before=4, order=("npg", "wg")),
 )
 
 

@@ -3,23 +3,18 @@
 
 #include "compiler/codegen/grouped/filter_operands.h"
 
-#include "llvm/ADT/SmallSet.h"
-
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
 constexpr int64_t kLeastWindow = 2, kMostWindow = 256;
-// What all targets' blocks may have; registers for bands, in words, and for what is on its way.
-constexpr int64_t kMostSharedBytes = 64 << 10, kMostBandWords = 48, kMostRounds = 4, kMostFragments = 8;
+// What all targets' blocks may have, and periods that are on their way; registers of sums, bands and rows.
+constexpr int64_t kMostSharedBytes = 64 << 10, kMostStages = 4, kLeastStages = 2, kMostRegisters = 190;
+// Of a place whose results are computed, beside one that is read.
+constexpr int64_t kLanes = 3;
 // Blocks that a large device has at once.
-constexpr int64_t kBlocksAtOnce = 132 * kBandBlocks, kMultiprocessors = 132;
-// Of shared memory; elements that a row may have behind its last.
-constexpr int64_t kBanks = 32, kMostPadding = 32;
-// A model of instructions of a warp: a pair of places of eight channels, eight results, what is read and multiplied in
-// a step, what a product has around it, a patch, and a word of a band.
-constexpr double kBring = 50, kStore = 45, kRead = 6, kMultiply = 2, kProduct = 10, kPatch = 150, kBandWord = 12;
+constexpr int64_t kMultiprocessors = 132, kBlocksAtOnce = kMultiprocessors * kBandBlocks;
 
 } // namespace
 
@@ -67,137 +62,100 @@ int64_t BandForm::images() const {
   return count;
 }
 
-int64_t BandTile::patchesOf(const BandForm &form) const {
+int64_t BandTile::tilesOf(const BandForm &form) const {
   return int64_t(llvm::divideCeil(form.images(), images)) *
-         int64_t(llvm::divideCeil(form.down().results, lines * high)) *
-         int64_t(llvm::divideCeil(form.along().results, across * wide));
+         int64_t(llvm::divideCeil(form.along().results, across() * kWide));
 }
 
 BandGeometry::BandGeometry(const BandForm &form, BandTile chosen) : tile(chosen) {
   const BandForm::Slide down = form.down(), along = form.along();
-  unitRows = down.spanOf(tile.high);
-  unitsOfRow = int64_t(llvm::divideCeil(along.spanOf(tile.wide), 8));
-  units = unitRows * unitsOfRow;
-  steps = int64_t(llvm::divideCeil(units, 2));
-  rows = (tile.lines - 1) * tile.high * down.step + unitRows;
-  places = (tile.across - 1) * tile.wide * along.step + 8 * unitsOfRow;
-  lineStep = tile.high * down.step, pieceStep = tile.wide * along.step;
-  patchUnits = rows * unitsOfRow;
-  if (lineStep * unitsOfRow % 2 == 0)
-    stepsToNext = lineStep * unitsOfRow / 2;
-  // A row of all pieces' results is behind the other. Lanes store four pairs of columns of eight pieces each.
-  sumPitch = tile.channels() + 1;
-  const int64_t ofRow = tile.lines * tile.ofLine() * tile.wide;
-  auto atLeast = [](int64_t least, int64_t rest) { return least + ((rest - least) % kBanks + kBanks) % kBanks; };
-  oddRow = tile.wide == 1 ? ofRow : atLeast(ofRow, 1);
-  rowPair = atLeast(oddRow + ofRow, tile.wide == 1 ? 8 : 16);
-  const int64_t last = (tile.high - 1) / 2 * rowPair + (tile.high - 1) % 2 * oddRow;
-  sumBytes = (last + ofRow) * sumPitch * int64_t(sizeof(float));
-  setPitch(places);
+  groups = int64_t(llvm::divideCeil(along.spanOf(BandTile::kWide), 4));
+  places = (tile.across() - 1) * BandTile::kWide * along.step + 4 * groups;
+  window = down.window, step = down.step, apart = down.apart, offset = down.offset;
+  newRows = BandTile::kLines * step;
+  int64_t met = 0; // rows of a period
+  for (int64_t place = 0; place < window; ++place)
+    met = std::max(met, rowOf(place) + step + 1);
+  keptRows = std::max<int64_t>(met - newRows, 0);
+  delay = ageOf(window - 1);
+  pairs = int64_t(llvm::divideCeil(down.results, BandTile::kLines));
+  // Vectors of neighbouring places, and sums of them, lie in different banks.
+  pitch = tile.channels() * 2 + 16;
+  rowBytes = tile.images * places * pitch;
+  sumPitch = BandTile::kLines * tile.channels() + 4;
+  sumBytes = BandTile::kPlaces * sumPitch * int64_t(sizeof(float));
+  stages = std::min(kMostStages, (kMostSharedBytes - 2 * sumBytes) / periodBytes());
 }
 
-void BandGeometry::padRows() {
-  // Words that the lanes of a warp read at once lie in different banks, as far as that goes.
-  int64_t best = pitch, fewest = passes();
-  for (int64_t more = 2; more <= kMostPadding; more += 2) {
-    setPitch(places + more);
-    if (const int64_t count = passes(); count < fewest && sharedBytes() <= kMostSharedBytes) {
-      fewest = count;
-      best = pitch;
-    }
+int64_t BandGeometry::registers() const {
+  const int64_t words = tile.vector / 2 * groups; // of a row of the image, and of the window
+  return (delay + 1) * BandTile::kLines * tile.vector + window * words + (newRows + keptRows) * words;
+}
+
+int64_t pairsOfBlock(const BandForm &form, const BandTile &tile) {
+  const BandGeometry geometry(form, tile);
+  const int64_t all = tile.tilesOf(form) * geometry.pairs, chunks = tile.chunksOf(form);
+  int64_t best = 0, least = 0;
+  for (int64_t blocks = 1; blocks <= std::clamp<int64_t>(kBlocksAtOnce / chunks, 1, all); ++blocks) {
+    const auto each = int64_t(llvm::divideCeil(all, blocks));
+    // Each part of a tile begins with periods that have no results.
+    const bool isWhole = geometry.pairs % each == 0 || each % geometry.pairs == 0;
+    const int64_t parts = isWhole ? int64_t(llvm::divideCeil(each, geometry.pairs)) : (each - 2) / geometry.pairs + 2;
+    const int64_t periods = each + parts * geometry.before() + (isWhole ? 0 : geometry.moreBefore());
+    // Blocks of a multiprocessor take turns; one alone waits as long.
+    const auto turns = int64_t(llvm::divideCeil(blocks * chunks, kMultiprocessors));
+    const int64_t cost = periods * std::max(turns, kBandBlocks);
+    if (best == 0 || cost < least)
+      best = each, least = cost;
   }
-  setPitch(best);
-}
-
-void BandGeometry::setPitch(int64_t elements) {
-  pitch = elements;
-  imagePitch = rows * pitch;
-  plane = tile.images * imagePitch;
-  // Lanes that store neighbouring places of two vectors of channels: words of different banks.
-  plane += (12 - plane % 8) % 8;
-  patchBytes = int64_t(llvm::alignTo(tile.channels() * plane * 2, 16));
-}
-
-int64_t BandGeometry::pieceAt(int64_t piece) const {
-  return piece / tile.across * imagePitch + piece % tile.across * pieceStep;
-}
-
-/// How often shared memory is asked for a unit of a line's pieces: different words of a bank come one after the other.
-int64_t BandGeometry::passes() const {
-  int64_t count = 0;
-  for (int64_t first = 0; first < tile.inLine(); first += BandTile::kRows / 2) {
-    std::array<llvm::SmallSet<int64_t, 4>, kBanks> banks;
-    size_t most = 0;
-    for (int64_t lane = 0; lane < 32; ++lane) {
-      const int64_t word = pieceAt(std::min(first + lane / 4, tile.inLine() - 1)) / 2 + lane % 4;
-      banks[size_t(word % kBanks)].insert(word);
-      most = std::max<size_t>(most, banks[size_t(word % kBanks)].size());
-    }
-    count += int64_t(most);
-  }
-  return count;
-}
-
-int64_t patchesOfBlock(const BandForm &form, const BandTile &tile) {
-  const int64_t chunks = tile.chunksOf(form), patches = tile.patchesOf(form);
-  return int64_t(llvm::divideCeil(patches, std::max<int64_t>(kBlocksAtOnce / chunks, 1)));
+  return best;
 }
 
 int64_t blocksOf(const BandForm &form, const BandTile &tile) {
-  return tile.chunksOf(form) * int64_t(llvm::divideCeil(tile.patchesOf(form), patchesOfBlock(form, tile)));
+  const int64_t all = tile.tilesOf(form) * BandGeometry(form, tile).pairs;
+  return tile.chunksOf(form) * int64_t(llvm::divideCeil(all, pairsOfBlock(form, tile)));
 }
 
 bool isWorthBands(const BandForm &form) {
-  // Measured on an H100: 7 x 7 windows of 56 x 56 places, 5 x 5 of 28 x 28 are; of 14 x 14 places, with fewer patches,
-  // and with steps of two they are not.
-  constexpr int64_t kLeastWorth = 25, kLeastPatches = 4;
-  constexpr double kMostWaste = 2; // products that are computed for each that is wanted
-  const int64_t window = form.down().window * form.along().window;
-  if (window < kLeastWorth || form.down().step != 1 || form.along().step != 1)
-    return false;
+  // Measured on an H200: windows of 5 x 5 and 7 x 7 are where two of three results that are computed are wanted. Images
+  // of 14 x 14 places and windows of 7 x 7 have fewer, and so have those of 7 x 7: lines of a period and lanes that are
+  // none, and periods until the first lines have been reached. With steps lanes read places that lie in the same banks.
+  constexpr int64_t kLeastWorth = 25;
+  constexpr double kLeastWanted = 2.0 / 3;
   const std::optional<BandTile> tile = BandTile::of(form);
-  return tile && double(BandGeometry(form, *tile).steps * BandTile::kRows) <= kMostWaste * double(window) &&
-         patchesOfBlock(form, *tile) >= kLeastPatches;
+  if (!tile || form.down().window * form.along().window < kLeastWorth || form.down().step != 1 ||
+      form.along().step != 1)
+    return false;
+  const BandGeometry geometry(form, *tile);
+  const auto wanted = double(form.images() * form.down().results * form.along().results);
+  const auto computed =
+      double(tile->tilesOf(form) * (geometry.pairs + geometry.before()) * BandTile::kLines * BandTile::kPlaces);
+  return wanted >= kLeastWanted * computed;
 }
 
 std::optional<BandTile> BandTile::of(const BandForm &form) {
-  const BandForm::Slide down = form.down(), along = form.along();
+  // What lies behind an image's first element has 32 bits.
+  int64_t elements = 1;
+  for (const Extent &extent : llvm::ArrayRef(form.image.shape).take_back(form.loops.down ? 3 : 2))
+    elements *= extent.size;
+  if (elements > std::numeric_limits<int32_t>::max() / kPieces / 2)
+    return std::nullopt;
   std::optional<BandTile> best;
-  double least = 0;
-  auto tryTile = [&](const BandTile &tile) {
-    const BandGeometry geometry(form, tile);
-    if (geometry.sharedBytes() > kMostSharedBytes || geometry.rounds() > kMostRounds ||
-        2 * geometry.steps * tile.perWarp > kMostBandWords)
-      return;
-    const double results = double(tile.images * std::min(tile.lines * tile.high, down.results) *
-                                  std::min(tile.across * tile.wide, along.results));
-    const double vectors = double(tile.channels()) / 8 / 32;
-    const int64_t read =
-        geometry.stepsToNext ? int64_t(llvm::divideCeil(geometry.patchUnits, 2)) : tile.lines * geometry.steps;
-    const double products =
-        double(tile.channels() * tile.ofLine() / BandTile::kRows) *
-        (kRead * double(read) + double(tile.lines) * (kMultiply * double(geometry.steps) + kProduct));
-    const double patch =
-        double(geometry.pairs()) * vectors * kBring + results * vectors * kStore + products + kPatch * kBandWarps;
-    const double block =
-        double(patchesOfBlock(form, tile)) * patch + kBandWord * double(2 * geometry.steps * tile.perWarp * kBandWarps);
-    const double cost = double(llvm::divideCeil(blocksOf(form, tile), kMultiprocessors)) * block;
-    if (!best || cost < least)
-      best = tile, least = cost;
-  };
-  BandTile tile;
-  for (int64_t wide : {1, 2, 4, 8}) {
-    tile.wide = wide;
-    tile.high = kColumns / wide;
-    if (wide * along.step % 2 != 0 || (!form.loops.down && tile.high != 1))
-      continue; // a lane's two places are one word
-    const auto lines = int64_t(llvm::divideCeil(down.results, tile.high)),
-               across = int64_t(llvm::divideCeil(along.results, wide));
-    for (tile.lines = 1; tile.lines <= std::min(lines, kMostFragments); ++tile.lines)
-      for (tile.across = 1; tile.across <= std::min(across, kMostFragments * BandTile::kRows); ++tile.across)
-        for (tile.images = 1; tile.images <= std::min(form.images(), BandTile::kRows); ++tile.images)
-          if (tile.fragments() <= kMostFragments)
-            tryTile(tile);
+  int64_t least = 0;
+  for (int64_t vector : {8, 4}) {
+    BandTile tile;
+    tile.vector = vector;
+    for (; tile.images <= kPieces; tile.images *= 2) {
+      const BandGeometry geometry(form, tile);
+      if (geometry.registers() > kMostRegisters || geometry.stages < kLeastStages)
+        continue;
+      // What a line costs that is summed and stored, and what it reads, which tiles beside each other read, too.
+      const int64_t cost = tile.tilesOf(form) * (kLanes * kPlaces + tile.images * geometry.places * form.down().step);
+      if (!best || cost < least)
+        best = tile, least = cost;
+    }
+    if (best)
+      break;
   }
   return best;
 }

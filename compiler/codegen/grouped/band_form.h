@@ -2,22 +2,25 @@
 // A convolution of each channel for itself on tensor cores, as its kernel sees it (band_sums.h), and how blocks share
 // it.
 //
-// Eight neighbouring results of a channel, `high` x `wide`, meet a piece of the image together: of 7 x 7 windows and 4
-// x 2 results 10 x 8 places. They are the columns of a product, and so many reduced elements; its rows are 16 such
-// pieces:
+// A piece is four neighbouring results of a row. Together they meet a few places of each row of the image that their
+// windows reach: of windows of seven, ten. Of two neighbouring channels a piece is eight columns of a product, and what
+// is summed over are groups of four places of the two channels:
 //
-//   sums[piece, result] = sum over places of image[piece, place] * band[place, result]
+//   sums[piece, (result, channel)] = sum over places and channels of image[piece, (place, channel)] * band[(place,
+//   channel),
+//                                                                                              (result, channel)]
 //
-// The band has the filter's element for the places that the result's window meets, and zeros beside it: 80 products are
-// computed where 49 are wanted, by units that have 16 times as many as the arithmetic of f32. A zero times what is
-// infinite or no number is none, so a piece that has such an element has no finite sums: whoever finds some that are
-// not computes them again, each from its own window.
+// The band has the filter's element where the place lies in the result's window and the channel is the same, and zeros
+// beside it. Of 7 x 7 windows 168 products are computed for 49 that are wanted, by units that have 16 times as many as
+// the arithmetic of f32. A zero times what is infinite or no number is none, so a piece that meets such an element has
+// no finite sums: whoever finds some that are not computes them again, each from its own window.
 //
-// Pieces below each other share rows of the image: what is read once is multiplied for all pieces that it is part of,
-// by other parts of the same band.
+// Nothing is turned around for that: lane l of a warp has of a group the place l % 4 of piece l / 4, and of the sums
+// result l % 4 of piece l / 4. Where channels lie last, what it reads at once are eight channels of a place, the left
+// sides of four products, and what it has at the end are eight channels of a result.
 //
-// A piece is read in rows of eight places: a unit, half of what mma.sync sums at once. Lane l has places 2 (l % 4) and
-// the next one of it, which is one word of shared memory where each channel lies by itself.
+// A warp goes down the rows of eight pieces, two lines of results with each period. The image's rows pass once; what
+// they add to the lines whose windows they lie in is added at once, to as many pairs of lines as a window is high.
 #pragma once
 
 #include "compiler/codegen/contraction/product.h"
@@ -25,8 +28,8 @@
 
 namespace tenon::compiler::codegen {
 
-// Of a block, and blocks of a multiprocessor.
-inline constexpr int64_t kBandThreads = 256, kBandWarps = kBandThreads / 32, kBandBlocks = 2;
+// Of a block; blocks of a multiprocessor.
+inline constexpr int64_t kBandThreads = 128, kBandWarps = kBandThreads / 32, kBandBlocks = 2;
 
 struct BandForm {
   dispatch::ChannelWindows loops;
@@ -49,59 +52,58 @@ struct BandForm {
   int64_t images() const;
 };
 
-/// What a block computes, one patch after the other: some results of some images and neighbouring channels.
+/// What a block goes down at once: eight pieces of some images, of some channels that each of its warps has.
 struct BandTile {
-  int64_t high = 1, wide = 8;                // results of a piece
-  int64_t images = 1, lines = 1, across = 1; // pieces of a patch
+  int64_t images = 1; // a power of two, at most kPieces
+  int64_t vector = 8; // channels of a warp; 4 where registers hold no bands of 8
 
-  static constexpr int64_t perWarp = 2;              // channels: with four their bands take the registers
-  static constexpr int64_t kColumns = 8, kRows = 16; // of a product
-  int64_t channels() const { return perWarp * kBandWarps; }
-  /// Pieces of a line, of all images; they are rows of products, together with some that are none.
-  int64_t inLine() const { return images * across; }
-  int64_t ofLine() const { return int64_t(llvm::alignTo(inLine(), kRows)); }
-  int64_t fragments() const { return lines * ofLine() / kRows; }
-  int64_t chunksOf(const BandForm &form) const { return int64_t(llvm::divideCeil(form.channels(), channels())); }
+  static constexpr int64_t kPieces = 8, kWide = 4; // results of a piece
+  static constexpr int64_t kLines = 2;             // of results, with each period
+  static constexpr int64_t kPlaces = kPieces * kWide;
+  int64_t channels() const { return vector * kBandWarps; }
+  int64_t across() const { return kPieces / images; }
   /// Of one chunk of the channels.
-  int64_t patchesOf(const BandForm &form) const;
+  int64_t tilesOf(const BandForm &form) const;
+  int64_t chunksOf(const BandForm &form) const { return int64_t(llvm::divideCeil(form.channels(), channels())); }
 
-  /// The one that is done first; nothing where none fits.
+  /// With the fewest lanes that have nothing to do; nothing where none fits.
   static std::optional<BandTile> of(const BandForm &form);
 };
 
 struct BandGeometry {
   BandTile tile;
-  int64_t unitRows, unitsOfRow, units, steps; // of a piece
-  int64_t patchUnits;                         // of all lines of pieces below each other
-  std::optional<int64_t> stepsToNext;         // from a line's first to that of the next; none: lines share no steps
-  int64_t rows, places;                       // of a patch of an image, whole pairs of places
-  int64_t pitch, imagePitch, plane;           // elements from a row to the next, of images, of channels
-  int64_t lineStep, pieceStep;                // rows from a line of pieces to the next, places from a piece
-  int64_t sumPitch;                           // numbers from a result to the next
-  int64_t oddRow, rowPair;                    // results from a row of all pieces to the next, from two rows to the next
-  int64_t patchBytes, sumBytes;
+  int64_t groups;                      // of four places, of a piece
+  int64_t places;                      // of an image's row in shared memory
+  int64_t newRows, keptRows;           // of the image: that a period brings, and that it has of the one before
+  int64_t delay;                       // periods from a line's first row to its last
+  int64_t pairs;                       // of lines, of a tile
+  int64_t window, step, apart, offset; // down
+  int64_t pitch, rowBytes;             // from a place to the next, from a row
+  int64_t sumPitch;                    // numbers from a place of results to the next
+  int64_t stages, sumBytes;
 
   BandGeometry(const BandForm &form, BandTile chosen);
-  /// Room behind rows of a patch, with which shared memory is read faster.
-  void padRows();
-  int64_t pairs() const { return tile.images * rows * (places / 2); }
-  /// Rounds in which the threads bring a patch: pairs of places, of eight channels each.
-  int64_t rounds() const { return int64_t(llvm::divideCeil(pairs() * (tile.channels() / 8), kBandThreads)); }
-  int64_t sharedBytes() const { return patchBytes + sumBytes; }
-  /// Where a piece of the first line begins in a plane.
-  int64_t pieceAt(int64_t piece) const;
-
-private:
-  int64_t passes() const;
-  void setPitch(int64_t elements);
+  /// A row of the window: the age of the lines, in periods, to which a period's rows add it, and which of the period's
+  /// rows that is for the upper of the two lines.
+  int64_t ageOf(int64_t down) const { return down * apart / newRows; }
+  int64_t rowOf(int64_t down) const { return down * apart % newRows; }
+  /// Whether the rows that a tile's first period would have kept lie outside of the image.
+  bool beginsOutside() const { return keptRows != 0 && offset + keptRows <= 0; }
+  /// Periods of a tile that have no results; more where a block begins in the middle of one.
+  int64_t before() const { return delay + (keptRows == 0 || beginsOutside() ? 0 : 1); }
+  int64_t moreBefore() const { return beginsOutside() ? 1 : 0; }
+  int64_t periodBytes() const { return newRows * rowBytes; }
+  int64_t sharedBytes() const { return stages * periodBytes() + 2 * sumBytes; }
+  /// Of a thread: sums, bands and rows of the image.
+  int64_t registers() const;
 };
 
-/// Whether that is faster than windows that slide (strategies/windows.h): of large windows without steps, and where
-/// blocks have several patches, so that one is brought while another is summed.
+/// Whether that is faster than windows that slide (strategies/windows.h).
 bool isWorthBands(const BandForm &form);
 
-/// Patches of a block: so many that blocks are one wave of a large device.
-int64_t patchesOfBlock(const BandForm &form, const BandTile &tile);
+/// Pairs of lines of a block, all tiles of a chunk one behind the other: so many that blocks are one wave of a large
+/// device.
+int64_t pairsOfBlock(const BandForm &form, const BandTile &tile);
 int64_t blocksOf(const BandForm &form, const BandTile &tile);
 
 } // namespace tenon::compiler::codegen

@@ -2,101 +2,62 @@
 #include "compiler/codegen/grouped/band_sums.h"
 
 #include "compiler/codegen/contraction/result_ops.h"
-#include "compiler/codegen/kernel/tensor_core.h"
+#include "compiler/codegen/grouped/band_rows.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr int64_t kVector = 8; // channels that are brought together
-
-/// Numbers are 32 bits wide; only where an element of a tensor is takes 64.
-class BandKernel {
+class BandKernel : BandNumbers {
 public:
   BandKernel(const KernelFunction &kernel, const GroupShape &shape, KernelBuilder &k, GroupSpace &space, Bodies &bodies,
              const BandForm &form, uint32_t width, bool isAligned)
-      : kernel_(kernel), shape_(shape), k_(k), space_(space), bodies_(bodies), form_(form), width_(width),
-        isAligned_(isAligned), geometry_(geometryOf(form)), tile_(geometry_.tile), down_(form.down()),
-        along_(form.along()), element_(form.image.element), core_(k, element_), word_(k.b.getI32Type()),
-        arena_(k.dynamicShared()), sums_(k.at(arena_, k.b.getI8Type(), k.number(geometry_.patchBytes))),
+      : BandNumbers(k), kernel_(kernel), shape_(shape), space_(space), bodies_(bodies), form_(form), width_(width),
+        isAligned_(isAligned), tile_(*BandTile::of(form)), pairs_(tile_.vector / 2), geometry_(form, tile_),
+        down_(form.down()), along_(form.along()), element_(form.image.element), core_(k, element_),
+        word_(k.b.getI32Type()), arena_(k.dynamicShared()),
+        staged_(k.at(arena_, k.b.getI8Type(), k.number(geometry_.stages * geometry_.periodBytes()))),
         thread_(k.word(k.thread())), lane_(k.rem(thread_, n(32))), warp_(k.div(thread_, n(32))),
-        row_(k.div(lane_, n(4))), pair_(k.rem(lane_, n(4))),
-        firstChannel_(mul(k.rem(k.word(k.block()), n(tile_.chunksOf(form))), tile_.channels())) {}
+        firstChannel_(mul(k.rem(k.word(k.block()), n(tile_.chunksOf(form))), tile_.channels())),
+        rows_(form, geometry_, k, bodies, core_, isAligned, arena_, thread_, firstChannel_), zero_(k.word(k.block(2))) {
+  }
 
   void run();
 
 private:
-  using Values = SmallVector<Value>;
-  struct Patch { // its first result
-    Value image, line, place;
-  };
-
-  static BandGeometry geometryOf(const BandForm &form) {
-    BandGeometry geometry(form, *BandTile::of(form));
-    geometry.padRows();
-    return geometry;
-  }
-  Value n(int64_t value) { return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(value))); }
-  Value add(Value x, int64_t y) { return k_.add(x, n(y)); }
-  Value mul(Value x, int64_t y) { return k_.mul(x, n(y)); }
-  Value less(Value x, int64_t y) { return k_.less(x, n(y)); }
-  Value wide(Value number) { return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), number); }
-  Value farther(Value number) { return arith::ExtSIOp::create(k_.b, k_.loc, k_.b.getI64Type(), number); }
-  void both(Value &is, Value more) { is = is ? k_.both(is, more) : more; }
-  /// What a number counts along several sides, the last of which runs fastest; the first has any length.
-  Values placeAlong(Value number, ArrayRef<int64_t> sides);
+  using Period = BandRows::Period;
   Point pointAt(ArrayRef<Value> loops);
   Values filtersAt(Value down, Value along, Value channel, uint32_t count);
   void loadBands();
-  Patch patchAt(Value number);
-  Values pairAt(int64_t round) { // image, row, pair of places, eight channels
-    return placeAlong(add(thread_, round * kBandThreads),
-                      {1, geometry_.rows, geometry_.places / 2, tile_.channels() / kVector});
-  }
-  bool isWholeRound(int64_t round) const {
-    return (round + 1) * kBandThreads <= geometry_.pairs() * (tile_.channels() / kVector);
-  }
-  Values wordsAt(Value isThere, Value number);
-  Values bring(Value number, Value exists);
-  void put(ValueRange words);
-  Value pieceAt(Value piece);
-  int64_t unitAt(int64_t unit) const;
-  Value sumAt(Value piece, Value inPiece, Value channel);
-  Value sumOnCores();
-  void sumColumn(int64_t first, int64_t each, Value &all);
-  void sumPlainly();
-  void store(Value number);
+  Values rowAt(Value from, int64_t row);
+  Value moved(Value word, int64_t row, int64_t line, Value kept);
+  void multiply(ArrayRef<Values> rows, Value kept, MutableArrayRef<SmallVector<Values>> sums);
+  void stage(const Period &period, ArrayRef<Values> sums, Value to);
+  void sumPlainly(const Period &period, Value to);
+  Value sumAt(Value from, Value line, Value place, Value channel);
+  void store(const Period &period, Value from);
 
   const KernelFunction &kernel_;
   const GroupShape &shape_;
-  KernelBuilder &k_;
   GroupSpace &space_;
   Bodies &bodies_;
   const BandForm &form_;
   const uint32_t width_; // channels of a vector in which results are stored
   const bool isAligned_; // all that is read and stored
-  const BandGeometry geometry_;
   const BandTile tile_;
+  const int64_t pairs_; // of channels
+  const BandGeometry geometry_;
   const BandForm::Slide down_, along_;
   Type element_;
   TensorCore core_;
   IntegerType word_;
-  Value arena_, sums_;
-  Value thread_, lane_, warp_, row_, pair_, firstChannel_;
-  Values bands_; // [channels of a warp][steps][2]
+  Value arena_, staged_;
+  Value thread_, lane_, warp_, firstChannel_;
+  BandRows rows_;
+  Value zero_;                // the block's place in a grid of one layer: an assembler does not know that
+  SmallVector<Values> bands_; // [window, down][groups, pairs of channels]
 };
-
-BandKernel::Values BandKernel::placeAlong(Value number, ArrayRef<int64_t> sides) {
-  Values place(sides.size());
-  for (size_t i = sides.size(); i-- > 1;) {
-    place[i] = k_.rem(number, n(sides[i]));
-    number = k_.div(number, n(sides[i]));
-  }
-  if (!sides.empty())
-    place[0] = number;
-  return place;
-}
 
 Point BandKernel::pointAt(ArrayRef<Value> loops) {
   const SmallVector<unsigned> groupAxes = shape_.group.axisOf.lookup(form_.product.op->op);
@@ -116,7 +77,7 @@ Point BandKernel::pointAt(ArrayRef<Value> loops) {
 }
 
 /// The filter's elements of neighbouring channels at a place of the window.
-BandKernel::Values BandKernel::filtersAt(Value down, Value along, Value channel, uint32_t count) {
+BandNumbers::Values BandKernel::filtersAt(Value down, Value along, Value channel, uint32_t count) {
   Values loops(form_.sizes.size());
   auto place = [&](const dispatch::ChannelWindows::Place &slide, Value at) {
     if (slide.window)
@@ -134,276 +95,201 @@ BandKernel::Values BandKernel::filtersAt(Value down, Value along, Value channel,
   return values;
 }
 
-/// Lane l has of each unit the places 2 (l % 4) and the next one, for result l / 4.
+/// Lane l has of each group place l % 4, of result l / 8 and the first or second channel of each pair.
 void BandKernel::loadBands() {
   Bodies::Scope scope(bodies_);
-  Value channel = k_.add(firstChannel_, mul(warp_, tile_.perWarp));
+  Value channel = k_.add(firstChannel_, mul(warp_, tile_.vector));
   if (form_.channels() % tile_.channels() != 0)
-    channel = k_.min(channel, n(form_.channels() - tile_.perWarp));
-  Value line = k_.div(row_, n(tile_.wide)), place = k_.rem(row_, n(tile_.wide));
+    channel = k_.min(channel, n(form_.channels() - tile_.vector));
+  Value result = k_.div(lane_, n(8)), isSecond = k_.equal(k_.rem(k_.div(lane_, n(4)), n(2)), n(1));
   Value none = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(element_));
-  // Where in the window a place is that lies so far behind the result's first.
-  auto inWindow = [&](Value behind, const BandForm::Slide &slide, Value &is) {
-    both(is, less(behind, slide.window * slide.apart));
-    if (slide.apart == 1)
-      return behind;
-    both(is, k_.equal(k_.rem(behind, n(slide.apart)), n(0)));
-    return k_.div(behind, n(slide.apart));
-  };
-  bands_.assign(size_t(tile_.perWarp * geometry_.steps * 2), n(0));
-  auto pairOf = VectorType::get(2, element_);
-  for (int64_t unit = 0; unit < geometry_.units; ++unit) {
-    SmallVector<Values> both; // [two places][channels]
-    for (int64_t i = 0; i < 2; ++i) {
-      Value is;
-      Value down = inWindow(k_.sub(n(unit / geometry_.unitsOfRow), mul(line, down_.step)), down_, is);
-      Value at = add(mul(pair_, 2), unit % geometry_.unitsOfRow * 8 + i);
-      Value along = inWindow(k_.sub(at, mul(place, along_.step)), along_, is);
-      Values values =
-          filtersAt(k_.select(is, down, n(0)), k_.select(is, along, n(0)), channel, uint32_t(tile_.perWarp));
-      for (Value &value : values)
-        value = k_.select(is, value, none);
-      both.push_back(values);
-    }
-    for (int64_t each = 0; each < tile_.perWarp; ++each) {
-      Value all = LLVM::PoisonOp::create(k_.b, k_.loc, pairOf);
-      for (int64_t i = 0; i < 2; ++i)
-        all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, both[i][each], k_.number(i));
-      bands_[(each * geometry_.steps + unit / 2) * 2 + unit % 2] =
-          LLVM::BitcastOp::create(k_.b, k_.loc, word_, all).getResult();
-    }
-  }
-}
-
-BandKernel::Patch BandKernel::patchAt(Value number) {
-  const auto lines = int64_t(llvm::divideCeil(down_.results, tile_.lines * tile_.high)),
-             across = int64_t(llvm::divideCeil(along_.results, tile_.across * tile_.wide));
-  const Values at = placeAlong(number, {1, lines, across});
-  return {mul(at[0], tile_.images), mul(at[1], tile_.lines * tile_.high), mul(at[2], tile_.across * tile_.wide)};
-}
-
-/// Eight channels from an element of the image on, as four words; zeros where they are not there.
-BandKernel::Values BandKernel::wordsAt(Value isThere, Value number) {
-  Value from = k_.at(bodies_.base(form_.image), element_, number);
-  if (isAligned_)
-    return k_.loadWordsWhere(isThere, from);
-  Type bits = k_.b.getIntegerType(16);
-  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(kVector, bits));
-  for (int64_t i = 0; i < kVector; ++i)
-    all = LLVM::InsertElementOp::create(
-        k_.b, k_.loc, all, k_.loadWhere(isThere, cast<IntegerType>(bits), k_.at(from, element_, k_.number(i))),
-        k_.number(i));
-  all = LLVM::BitcastOp::create(k_.b, k_.loc, VectorType::get(kVector / 2, word_), all);
-  Values words;
-  for (int64_t word = 0; word < kVector / 2; ++word)
-    words.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(word)));
-  return words;
-}
-
-/// The thread's part of a patch, four words of each place; zeros outside of the image, and where the patch does not
-/// exist.
-BandKernel::Values BandKernel::bring(Value number, Value exists) {
-  const Patch patch = patchAt(number);
-  Value firstLine = add(mul(patch.line, down_.step), down_.offset),
-        firstPlace = add(mul(patch.place, along_.step), along_.offset);
-  // Of the patch's first place, which may lie outside, and from there.
-  auto elementAt = [&](Value image, Value line, Value place, Value channel, auto times, auto number) {
-    Value row = k_.add(k_.mul(image, number(down_.size)), line);
-    return k_.add(times(k_.add(times(row, along_.size), place), form_.channels()), channel);
-  };
-  auto times64 = [&](Value x, int64_t y) { return k_.mul(x, k_.number(y)); };
-  auto times32 = [&](Value x, int64_t y) { return mul(x, y); };
-  Value first = elementAt(wide(patch.image), farther(firstLine), farther(firstPlace), wide(firstChannel_), times64,
-                          [&](int64_t x) { return k_.number(x); });
-  Values words;
-  for (int64_t round = 0; round < geometry_.rounds(); ++round) {
-    const Values at = pairAt(round);
-    Value is = exists, place = mul(at[2], 2), channel = mul(at[3], kVector);
-    if (form_.images() % tile_.images != 0)
-      both(is, less(k_.add(patch.image, at[0]), form_.images()));
-    if (!isWholeRound(round))
-      both(is, less(at[0], tile_.images));
-    if (form_.channels() % tile_.channels() != 0)
-      both(is, less(k_.add(firstChannel_, channel), form_.channels()));
-    both(is, less(k_.add(firstLine, at[1]), down_.size));
-    Value behind = elementAt(at[0], at[1], place, channel, times32, [&](int64_t x) { return n(x); });
-    Value element = k_.add(first, farther(behind));
-    for (int64_t i = 0; i < 2; ++i) {
-      Value isThere = k_.both(is, less(k_.add(firstPlace, add(place, i)), along_.size));
-      llvm::append_range(words, wordsAt(isThere, k_.add(element, k_.number(i * form_.channels()))));
-    }
-  }
-  return words;
-}
-
-/// To shared memory, each channel to its own plane.
-void BandKernel::put(ValueRange words) {
-  // Halves of two words as one: of both the lower, or the upper ones.
-  auto halves = [&](Value x, Value y, bool areLower) {
-    const char *text = areLower ? "prmt.b32 $0, $1, $2, 0x5410;" : "prmt.b32 $0, $1, $2, 0x7632;";
-    return LLVM::InlineAsmOp::create(k_.b, k_.loc, word_, ValueRange{x, y}, text, "=r,r,r", /*has_side_effects=*/false,
-                                     /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                                     LLVM::AsmDialectAttr::get(k_.b.getContext(), LLVM::AsmDialect::AD_ATT),
-                                     ArrayAttr())
-        .getResult(0);
-  };
-  for (int64_t round = 0; round < geometry_.rounds(); ++round) {
-    const Values at = pairAt(round);
-    Value to = k_.add(mul(at[3], kVector * geometry_.plane),
-                      k_.add(mul(at[0], geometry_.imagePitch), k_.add(mul(at[1], geometry_.pitch), mul(at[2], 2))));
-    Value from = k_.at(arena_, element_, wide(to));
-    const ValueRange here = words.slice(size_t(round * kVector), size_t(kVector));
-    auto storeAll = [&] {
-      for (int64_t i = 0; i < kVector; ++i) {
-        Value x = here[size_t(i / 2)], y = here[size_t((kVector + i) / 2)];
-        k_.store(halves(x, y, i % 2 == 0), k_.at(from, element_, k_.number(i * geometry_.plane)), 4);
+  const uint32_t count = std::min(width_, uint32_t(tile_.vector));
+  bands_.assign(size_t(geometry_.window), {});
+  for (int64_t down = 0; down < geometry_.window; ++down)
+    for (int64_t group = 0; group < geometry_.groups; ++group) {
+      // Where in the window the place is.
+      Value place = k_.sub(add(k_.rem(lane_, n(4)), group * 4), mul(result, along_.step));
+      Value is = less(place, along_.window * along_.apart);
+      if (along_.apart != 1) {
+        both(is, k_.equal(k_.rem(place, n(along_.apart)), n(0)));
+        place = k_.div(place, n(along_.apart));
       }
-    };
-    if (isWholeRound(round))
-      storeAll();
-    else
-      k_.when(less(at[0], tile_.images), storeAll);
-  }
-}
-
-/// Where a piece of the first line begins in a plane.
-Value BandKernel::pieceAt(Value piece) {
-  if (tile_.inLine() != tile_.ofLine())
-    piece = k_.min(piece, n(tile_.inLine() - 1));
-  const Values at = placeAlong(piece, {1, tile_.across});
-  return k_.add(mul(at[0], geometry_.imagePitch), mul(at[1], geometry_.pieceStep));
-}
-
-/// Where a unit of a column of pieces begins behind that.
-int64_t BandKernel::unitAt(int64_t unit) const {
-  unit = std::min(unit, geometry_.patchUnits - 1); // behind the last the band has zeros
-  return unit / geometry_.unitsOfRow * geometry_.pitch + unit % geometry_.unitsOfRow * 8;
-}
-
-Value BandKernel::sumAt(Value piece, Value inPiece, Value channel) {
-  Value row = k_.div(inPiece, n(tile_.wide)), inRow = k_.rem(inPiece, n(tile_.wide));
-  Value place = k_.add(mul(k_.rem(row, n(2)), geometry_.oddRow), mul(k_.div(row, n(2)), geometry_.rowPair));
-  place = k_.add(place, k_.add(mul(piece, tile_.wide), inRow));
-  return k_.at(sums_, k_.b.getF32Type(), wide(k_.add(mul(place, geometry_.sumPitch), channel)));
-}
-
-/// @return whether all sums of this lane are finite
-Value BandKernel::sumOnCores() {
-  Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(0));
-  Value all = zero; // sums times zero: zero, or no number
-  for (int64_t first = 0; first < tile_.ofLine(); first += BandTile::kRows)
-    for (int64_t each = 0; each < tile_.perWarp; ++each)
-      sumColumn(first, each, all);
-  return arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, all, zero);
-}
-
-/// 16 pieces of each line, of one of the warp's channels.
-void BandKernel::sumColumn(int64_t first, int64_t each, Value &all) {
-  Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(0));
-  Value channel = add(mul(warp_, tile_.perWarp), each);
-  Values pieces, starts;
-  for (int64_t half = 0; half < 2; ++half) {
-    pieces.push_back(add(row_, first + half * (BandTile::kRows / 2)));
-    Value start = k_.add(pieceAt(pieces.back()), k_.add(mul(pair_, 2), mul(channel, geometry_.plane)));
-    starts.push_back(k_.at(arena_, element_, wide(start)));
-  }
-  auto unitsAt = [&](int64_t unit) { // of two units
-    Values left;
-    for (int64_t i = 0; i < 2; ++i)
-      for (int64_t half = 0; half < 2; ++half)
-        left.push_back(k_.load(word_, k_.at(starts[half], element_, k_.number(unitAt(unit + i))), 4));
-    return left;
-  };
-  const Values none(4, bodies_.begin(form_.product.sum));
-  SmallVector<Values> sums(size_t(tile_.lines), none);
-  auto multiply = [&](int64_t line, int64_t step, ValueRange left) {
-    Values &own = sums[size_t(line)];
-    own = core_.multiply(left, ValueRange(bands_).slice(size_t((each * geometry_.steps + step) * 2), 2), own);
-    if (step + 1 != geometry_.steps)
-      return;
-    for (int64_t i = 0; i < 4; ++i) {
-      all = LLVM::FMAOp::create(k_.b, k_.loc, own[i], zero, all);
-      k_.store(own[i], sumAt(add(pieces[i / 2], line * tile_.ofLine()), add(mul(pair_, 2), i % 2), channel),
-               sizeof(float));
+      place = k_.select(is, place, n(0));
+      Values values;
+      for (int64_t first = 0; first < tile_.vector; first += count)
+        llvm::append_range(values, filtersAt(n(down), place, add(channel, first), count));
+      for (int64_t pair = 0; pair < pairs_; ++pair) {
+        Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(2, element_));
+        for (int64_t i = 0; i < 2; ++i)
+          all = LLVM::InsertElementOp::create(
+              k_.b, k_.loc, all,
+              k_.select(k_.both(is, i == 0 ? isNot(isSecond) : isSecond), values[size_t(2 * pair + i)], none),
+              k_.number(i));
+        bands_[size_t(down)].push_back(LLVM::BitcastOp::create(k_.b, k_.loc, word_, all).getResult());
+      }
     }
-  };
-  if (geometry_.stepsToNext) {
-    for (int64_t step = 0; 2 * step < geometry_.patchUnits; ++step) {
-      const Values left = unitsAt(2 * step);
-      for (int64_t line = 0; line < tile_.lines; ++line)
-        if (const int64_t own = step - line * *geometry_.stepsToNext; own >= 0 && own < geometry_.steps)
-          multiply(line, own, left);
-    }
-    return;
-  }
-  for (int64_t line = 0; line < tile_.lines; ++line)
-    for (int64_t step = 0; step < geometry_.steps; ++step)
-      multiply(line, step, unitsAt(line * geometry_.lineStep * geometry_.unitsOfRow + 2 * step));
 }
 
-/// All sums of a warp's channels, lane by lane.
-void BandKernel::sumPlainly() {
-  const int64_t pieces = tile_.ofLine();
+/// A row of what a period brought, of which this lane's first place begins at `from`: words of groups, pairs of
+/// channels.
+BandNumbers::Values BandKernel::rowAt(Value from, int64_t row) {
+  Values words;
+  for (int64_t group = 0; group < geometry_.groups; ++group) {
+    Value all = k_.load(VectorType::get(pairs_, word_),
+                        behind(from, row * geometry_.rowBytes + group * 4 * geometry_.pitch), uint32_t(pairs_ * 4));
+    for (int64_t pair = 0; pair < pairs_; ++pair)
+      words.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(pair)));
+  }
+  return words;
+}
+
+/// A copy that is made once: of one that an assembler sees as such it makes another for each product. A row is that of
+/// either line, once; one that the period kept is the upper line's, and is none where the tile begins.
+Value BandKernel::moved(Value word, int64_t row, int64_t line, Value kept) {
+  if (line != 0)
+    return k_.add(word, zero_);
+  if (row < geometry_.keptRows && kept)
+    return arith::AndIOp::create(k_.b, k_.loc, word, kept);
+  return arith::OrIOp::create(k_.b, k_.loc, word, zero_);
+}
+
+/// What the rows of a period, those it kept first, add to pairs of lines, by age.
+///
+/// A left side is four registers that follow each other, a row of each line at two units: a row of the window that
+/// begins at a row of the period, and a group along it. What is read are others that follow each other, so that they
+/// are moved. Lines of all ages meet the same units, and their products with a left side come one behind the other.
+///
+/// @param kept all bits of the rows that the period kept, or none
+void BandKernel::multiply(ArrayRef<Values> rows, Value kept, MutableArrayRef<SmallVector<Values>> sums) {
+  SmallVector<std::pair<int64_t, int64_t>> units; // row of the period, group
+  for (int64_t row = 0; row < geometry_.newRows; ++row)
+    if (llvm::any_of(llvm::seq(geometry_.window), [&](int64_t down) { return geometry_.rowOf(down) == row; }))
+      for (int64_t group = 0; group < geometry_.groups; ++group)
+        units.push_back({row, group});
+  for (size_t first = 0; first < units.size(); first += 2)
+    for (int64_t pair = 0; pair < pairs_; ++pair) {
+      Values left;
+      for (size_t i = first; i < first + 2; ++i) {
+        const auto [row, group] = units[std::min(i, units.size() - 1)];
+        for (int64_t line = 0; line < BandTile::kLines; ++line)
+          left.push_back(
+              moved(rows[size_t(row + line * geometry_.step)][size_t(group * pairs_ + pair)], row, line, kept));
+      }
+      for (int64_t age = 0; age <= geometry_.delay; ++age) {
+        Values right(2, n(0));
+        bool isMet = false;
+        for (size_t i = first; i < std::min(first + 2, units.size()); ++i)
+          for (int64_t down = 0; down < geometry_.window; ++down)
+            if (geometry_.ageOf(down) == age && geometry_.rowOf(down) == units[i].first) {
+              right[i - first] = bands_[size_t(down)][size_t(units[i].second * pairs_ + pair)];
+              isMet = true;
+            }
+        if (isMet)
+          sums[size_t(age)][size_t(pair)] = core_.multiply(left, right, sums[size_t(age)][size_t(pair)]);
+      }
+    }
+}
+
+/// Pairs of channels of both lines, as products have them.
+Value BandKernel::sumAt(Value from, Value line, Value place, Value channel) {
+  Value pair = k_.add(mul(k_.div(channel, n(2)), 2 * BandTile::kLines), k_.add(mul(line, 2), k_.rem(channel, n(2))));
+  return behind(from, mul(k_.add(mul(place, geometry_.sumPitch), pair), sizeof(float)));
+}
+
+/// This lane's sums of a finished pair of lines, to shared memory.
+void BandKernel::stage(const Period &period, ArrayRef<Values> sums, Value to) {
+  Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getF32FloatAttr(0));
+  Value all; // sums times zero: zero, or no number
+  Value own = mul(warp_, tile_.vector);
+  for (int64_t pair = 0; pair < pairs_; ++pair) {
+    Value vector = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(4, k_.b.getF32Type()));
+    Value each = zero;
+    for (auto [i, sum] : llvm::enumerate(sums[size_t(pair)])) {
+      each = LLVM::FMAOp::create(k_.b, k_.loc, sum, zero, each);
+      vector = LLVM::InsertElementOp::create(k_.b, k_.loc, vector, sum, k_.number(int64_t(i)));
+    }
+    all = all ? arith::AddFOp::create(k_.b, k_.loc, all, each).getResult() : each;
+    k_.store(vector, sumAt(to, n(0), lane_, add(own, 2 * pair)), 16);
+  }
+  k_.when(isNot(arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OEQ, all, zero)),
+          [&] { sumPlainly(period, to); });
+}
+
+/// The same sums, each from its own window in memory.
+void BandKernel::sumPlainly(const Period &period, Value to) {
   const Sum &kind = form_.product.sum.sum;
-  k_.loop(
-      lane_, n(tile_.perWarp * tile_.lines * pieces * BandTile::kColumns), n(32), {}, [&](Value number, ValueRange) {
-        const Values at = placeAlong(number, {1, tile_.lines, pieces, BandTile::kColumns});
-        Value channel = k_.add(mul(warp_, tile_.perWarp), at[0]), inPiece = at[3];
-        Value start = k_.add(mul(channel, geometry_.plane), pieceAt(at[2]));
-        Value line = k_.add(mul(at[1], geometry_.lineStep), mul(k_.div(inPiece, n(tile_.wide)), down_.step));
-        start = k_.add(start, k_.add(mul(line, geometry_.pitch), mul(k_.rem(inPiece, n(tile_.wide)), along_.step)));
-        Value own = k_.min(k_.add(firstChannel_, channel), n(form_.channels() - 1));
-        const Values total = k_.loop(
-            n(0), n(down_.window * along_.window), n(1), bodies_.begin(form_.product.sum),
-            [&](Value window, ValueRange carried) {
-              Bodies::Scope scope(bodies_);
-              Value down = k_.div(window, n(along_.window)), along = k_.rem(window, n(along_.window));
-              Value from = k_.add(start, k_.add(mul(down, down_.apart * geometry_.pitch), mul(along, along_.apart)));
-              Value image = extended(k_, form_.product.left, k_.load(element_, k_.at(arena_, element_, wide(from)), 2),
-                                     kind.type);
-              Value filter = extended(k_, form_.product.right, filtersAt(down, along, own, 1).front(), kind.type);
-              return Values{
-                  combine(k_, kind, carried[0], arith::MulFOp::create(k_.b, k_.loc, image, filter).getResult())};
-            });
-        k_.store(total.front(), sumAt(k_.add(mul(at[1], pieces), at[2]), inPiece, channel), sizeof(float));
-        return Values();
-      });
+  const BandRows::First tile = rows_.firstOf(period.tile);
+  const Values at = placeAlong(lane_, {1, tile_.across() * BandTile::kWide});
+  Value image = k_.min(k_.add(tile.image, at[0]), n(form_.images() - 1));
+  Value firstPlace = add(mul(k_.add(tile.place, at[1]), along_.step), along_.offset);
+  Value firstLine = mul(k_.sub(period.number, n(geometry_.before())), BandTile::kLines);
+  Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(element_));
+  k_.loop(n(0), n(BandTile::kLines * tile_.vector), n(1), {}, [&](Value number, ValueRange) {
+    const Values result = placeAlong(number, {1, tile_.vector});
+    Value inChunk = k_.add(mul(warp_, tile_.vector), result[1]);
+    Value channel = k_.min(k_.add(firstChannel_, inChunk), n(form_.channels() - 1));
+    Value line = add(mul(k_.add(firstLine, result[0]), down_.step), down_.offset);
+    const Values total = k_.loop(
+        n(0), n(down_.window * along_.window), n(1), bodies_.begin(form_.product.sum),
+        [&](Value window, ValueRange carried) {
+          Bodies::Scope scope(bodies_);
+          Value down = k_.div(window, n(along_.window)), along = k_.rem(window, n(along_.window));
+          Value row = k_.add(line, mul(down, down_.apart)), place = k_.add(firstPlace, mul(along, along_.apart));
+          Value is = k_.both(less(row, down_.size), less(place, along_.size));
+          Value element = k_.add(k_.mul(wide(image), k_.number(down_.size)), wide(k_.select(is, row, n(0))));
+          element = k_.add(k_.mul(element, k_.number(along_.size)), wide(k_.select(is, place, n(0))));
+          element = k_.add(k_.mul(element, k_.number(form_.channels())), wide(channel));
+          Value loaded = k_.load(element_, k_.at(bodies_.base(form_.image), element_, element), 2);
+          Value left = extended(k_, form_.product.left, k_.select(is, loaded, zero), kind.type);
+          Value right = extended(k_, form_.product.right, filtersAt(down, along, channel, 1).front(), kind.type);
+          return Values{combine(k_, kind, carried[0], arith::MulFOp::create(k_.b, k_.loc, left, right).getResult())};
+        });
+    k_.store(total.front(), sumAt(to, result[0], lane_, inChunk), sizeof(float));
+    return Values();
+  });
 }
 
-void BandKernel::store(Value number) {
-  const int64_t lines = std::min(tile_.lines * tile_.high, down_.results),
-                across = std::min(tile_.across * tile_.wide, along_.results), vectors = tile_.channels() / width_;
-  const Patch patch = patchAt(number);
+/// The results of a finished pair of lines.
+void BandKernel::store(const Period &period, Value from) {
+  const BandRows::First tile = rows_.firstOf(period.tile);
   const RowSum &sum = form_.product.sum;
-  auto storeAt = [&](const Values &at) { // image, line, place, vector
-    Value piece = k_.add(mul(k_.div(at[1], n(tile_.high)), tile_.ofLine()),
-                         k_.add(mul(at[0], tile_.across), k_.div(at[2], n(tile_.wide))));
-    Value inPiece = k_.add(mul(k_.rem(at[1], n(tile_.high)), tile_.wide), k_.rem(at[2], n(tile_.wide)));
-    Value inChunk = mul(at[3], width_), from = sumAt(piece, inPiece, inChunk);
+  const int64_t inRow = tile_.across() * BandTile::kWide, vectors = tile_.channels() / width_;
+  Value firstLine = mul(k_.sub(period.number, n(geometry_.before())), BandTile::kLines);
+  SmallVector<int64_t> outer;
+  for (unsigned loop : form_.loops.outer)
+    outer.push_back(form_.sizes[loop]);
+  auto storeAt = [&](Value number) {
+    // Lanes that read together have both lines, two neighbouring vectors and neighbouring places.
+    constexpr int64_t kNeighbours = 2;
+    const Values spread =
+        placeAlong(number, {1, vectors / kNeighbours, BandTile::kPlaces / 4, 4, kNeighbours, BandTile::kLines});
+    const Values at{spread[5], k_.add(mul(spread[2], 4), spread[3]), k_.add(mul(spread[1], kNeighbours), spread[4])};
+    const Values inTile = placeAlong(at[1], {1, inRow});
+    Value inChunk = mul(at[2], width_), start = sumAt(from, at[0], at[1], inChunk);
     Values loops(form_.sizes.size());
-    SmallVector<int64_t> outer;
-    for (unsigned loop : form_.loops.outer)
-      outer.push_back(form_.sizes[loop]);
     Value is;
     auto place = [&](unsigned loop, Value first, Value behind, int64_t size, int64_t each) {
       loops[loop] = k_.add(first, behind);
       if (size % each != 0)
         both(is, less(loops[loop], size));
     };
-    Value image = k_.add(patch.image, at[0]);
+    Value image = k_.add(tile.image, inTile[0]);
     for (auto [loop, index] : llvm::zip_equal(form_.loops.outer, placeAlong(image, outer)))
       loops[loop] = index;
     if (form_.images() % tile_.images != 0)
       both(is, less(image, form_.images()));
     if (form_.loops.down)
-      place(form_.loops.down->loop, patch.line, at[1], down_.results, lines);
-    place(form_.loops.along.loop, patch.place, at[2], along_.results, across);
+      place(form_.loops.down->loop, firstLine, at[0], down_.results, BandTile::kLines);
+    else
+      both(is, k_.equal(at[0], n(0)));
+    place(form_.loops.along.loop, tile.place, inTile[1], along_.results, inRow);
     place(form_.loops.channel, firstChannel_, inChunk, form_.channels(), tile_.channels());
     const Point point = pointAt(loops);
     auto storeOne = [&] {
       Values totals;
       for (uint32_t lane = 0; lane < width_; ++lane) {
-        Value total = k_.load(sum.sum.type, k_.at(from, sum.sum.type, k_.number(lane)), sizeof(float));
+        Value total =
+            k_.load(sum.sum.type, k_.at(start, sum.sum.type, k_.number(lane / 2 * 4 + lane % 2)), sizeof(float));
         totals.push_back(bodies_.finishBegun(sum, point, lane, total));
       }
       bodies_.setRow(sum, totals);
@@ -416,50 +302,112 @@ void BandKernel::store(Value number) {
     else
       storeOne();
   };
-  const int64_t count = tile_.images * lines * across * vectors;
+  const int64_t count = BandTile::kLines * BandTile::kPlaces * vectors;
   if (!isAligned_) {
     k_.loop(thread_, n(count), n(kBandThreads), {}, [&](Value number, ValueRange) {
       Bodies::Scope scope(bodies_);
       bodies_.setWidth(width_, isAligned_);
-      storeAt(placeAlong(number, {1, lines, across, vectors}));
+      storeAt(number);
       return Values();
     });
     return;
   }
-  // Where they lie is the same for all patches.
   for (int64_t first = 0; first < count; first += kBandThreads) {
     Bodies::Scope scope(bodies_);
     bodies_.setWidth(width_, isAligned_);
-    Value number = add(thread_, first);
-    auto storeOne = [&] { storeAt(placeAlong(number, {1, lines, across, vectors})); };
-    if (first + kBandThreads > count)
-      k_.when(less(number, count), storeOne);
-    else
-      storeOne();
+    storeAt(add(thread_, first));
   }
 }
 
 void BandKernel::run() {
-  const int64_t ofBlock = patchesOfBlock(form_, tile_), all = tile_.patchesOf(form_);
+  const int64_t ofBlock = pairsOfBlock(form_, tile_), all = tile_.tilesOf(form_) * geometry_.pairs;
+  const int64_t stages = geometry_.stages;
   Value first = mul(k_.div(k_.word(k_.block()), n(tile_.chunksOf(form_))), ofBlock);
   Value last = k_.min(add(first, ofBlock), n(all));
-  const Values begun = bring(first, k_.less(first, last));
+  auto tileOf = [&](Value pair) { return k_.div(pair, n(geometry_.pairs)); };
+  // Every tile that the block has a part of begins with periods without results.
+  Value tiles = add(k_.sub(tileOf(add(last, -1)), tileOf(first)), 1);
+  Value periods = k_.add(k_.sub(last, first), mul(tiles, geometry_.before()));
+  periods = k_.add(periods, k_.min(k_.rem(first, n(geometry_.pairs)), n(geometry_.moreBefore())));
+  auto nextSlot = [&](Value slot) {
+    Value following = add(slot, geometry_.periodBytes());
+    return k_.select(k_.equal(following, n(stages * geometry_.periodBytes())), n(0), following);
+  };
+
+  Period ahead = rows_.firstPeriod(first, last);
+  Values state = ahead.all(); // period; the one ahead; slots; the one to be stored; where; rows; sums
+  for (int64_t stage = 0; stage + 1 < stages; ++stage) {
+    rows_.bring(ahead, k_.less(n(stage), periods), n(stage * geometry_.periodBytes()));
+    core_.closeGroup();
+    ahead = rows_.next(ahead, last);
+  }
   loadBands(); // while that is on its way
-  k_.loop(first, last, n(1), begun, [&](Value number, ValueRange words) {
-    put(words);
+  const Values line = placeAlong(k_.div(lane_, n(4)), {1, tile_.across()});
+  Value place =
+      k_.add(mul(line[0], geometry_.places), k_.add(mul(line[1], BandTile::kWide * along_.step), k_.rem(lane_, n(4))));
+  Value own = k_.add(mul(place, geometry_.pitch), mul(warp_, tile_.vector * 2));
+
+  const Period begun = Period::of(state);
+  llvm::append_range(state, ahead.all());
+  llvm::append_range(state, Values{n(0), n((stages - 1) * geometry_.periodBytes())});
+  llvm::append_range(state, begun.all());
+  llvm::append_range(state, Values{arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(false)), n(0)});
+  const auto inRow = size_t(geometry_.groups * pairs_);
+  state.append(size_t(geometry_.keptRows) * inRow, n(0));
+  constexpr size_t kSums = 4; // of a lane, of a product
+  state.append(size_t(geometry_.delay) * pairs_ * kSums, bodies_.begin(form_.product.sum));
+  const Values end = k_.loop(n(0), periods, n(1), state, [&](Value number, ValueRange carried) {
+    const Period period = Period::of(carried), ahead = Period::of(carried.drop_front(Period::kMembers)),
+                 ready = Period::of(carried.drop_front(2 * Period::kMembers + 2));
+    Value slot = carried[2 * Period::kMembers], slotAhead = carried[2 * Period::kMembers + 1];
+    ValueRange rest = carried.drop_front(3 * Period::kMembers + 2);
+    Value isReady = rest[0], parity = rest[1];
+    rest = rest.drop_front(2);
+    core_.waitForGroups(uint32_t(stages - 2));
     k_.barrier();
-    Value isFinite = sumOnCores();
-    Value odd = k_.ballot(
-        k_.exclusiveOr(isFinite, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true)).getResult()));
-    k_.when(arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, odd, n(0)), [&] {
-      k_.syncWarp(); // behind what other lanes stored
-      sumPlainly();
-    });
-    k_.barrier();
-    Value next = add(number, 1);
-    Values ahead = bring(next, k_.less(next, last));
-    store(number);
-    return ahead;
+    SmallVector<Values> rows; // of the period, those that it kept first
+    for (int64_t row = 0; row < geometry_.keptRows; ++row, rest = rest.drop_front(inRow))
+      rows.push_back(llvm::to_vector(rest.take_front(inRow)));
+    Value from = behind(arena_, k_.add(slot, own));
+    for (int64_t row = 0; row < geometry_.newRows; ++row)
+      rows.push_back(rowAt(from, row));
+    rows_.bring(ahead, k_.less(add(number, stages - 1), periods), slotAhead);
+    core_.closeGroup();
+    k_.when(isReady, [&] { store(ready, behind(staged_, parity)); });
+
+    // Lines by age: the youngest begin.
+    SmallVector<SmallVector<Values>> sums(1,
+                                          SmallVector<Values>(pairs_, Values(kSums, bodies_.begin(form_.product.sum))));
+    for (int64_t age = 0; age < geometry_.delay; ++age) {
+      sums.emplace_back();
+      for (int64_t pair = 0; pair < pairs_; ++pair, rest = rest.drop_front(kSums))
+        sums.back().push_back(llvm::to_vector(rest.take_front(kSums)));
+    }
+    Value kept;
+    if (geometry_.beginsOutside())
+      kept = k_.select(k_.equal(period.number, n(0)), n(0), n(-1));
+    multiply(rows, kept, sums);
+    Value nextParity = k_.sub(n(geometry_.sumBytes), parity);
+    Value isDone = isNot(k_.less(period.number, period.from));
+    k_.when(isDone, [&] { stage(period, sums.back(), behind(staged_, nextParity)); });
+
+    Values next = rows_.next(period, last).all();
+    llvm::append_range(next, rows_.next(ahead, last).all());
+    llvm::append_range(next, Values{nextSlot(slot), nextSlot(slotAhead)});
+    llvm::append_range(next, period.all());
+    llvm::append_range(next, Values{isDone, nextParity});
+    for (int64_t row = geometry_.newRows; row < geometry_.newRows + geometry_.keptRows; ++row)
+      llvm::append_range(next, rows[size_t(row)]);
+    for (int64_t age = 0; age < geometry_.delay; ++age)
+      for (const Values &own : sums[size_t(age)])
+        llvm::append_range(next, own);
+    return next;
+  });
+  core_.waitForGroups(0);
+  k_.barrier();
+  k_.when(end[3 * Period::kMembers + 2], [&] {
+    store(Period::of(ValueRange(end).drop_front(2 * Period::kMembers + 2)),
+          behind(staged_, end[3 * Period::kMembers + 3]));
   });
 }
 
@@ -474,7 +422,8 @@ void writeBandSums(const KernelFunction &kernel, const GroupShape &shape, Kernel
     Bodies::Scope scope(bodies);
     BandKernel(kernel, shape, k, space, bodies, form, width, isAligned).run();
   };
-  Value isAligned = k.both(bodies.isAligned(width, /*needsWhole=*/true), bodies.isAligned(form.image, kVector * 2));
+  Value isAligned =
+      k.both(bodies.isAligned(width, /*needsWhole=*/true), bodies.isAligned(form.image, BandRows::kCopy * 2));
   k.branch(isAligned, [&] { write(true); }, [&] { write(false); });
 }
 

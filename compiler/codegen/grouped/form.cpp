@@ -14,7 +14,7 @@ constexpr int64_t kMostPlaces = 128, kMostColumns = 64;
 constexpr int64_t kLineBytes = 128, kMostFilterBytes = 20 << 10, kMostSharedBytes = 48 << 10;
 // A model of how long a block takes, in places that it reads: to begin and end, and for a result. Few blocks leave
 // multiprocessors without one.
-constexpr double kBegin = 32, kResult = 0.75, kEnoughBlocks = 400;
+constexpr double kBegin = 32, kResult = 0.75, kEnoughBlocks = 400, kAssumedImages = 32;
 // Elements that are read around a row of a patch, where rows are what memory has side by side.
 constexpr int64_t kAroundRow = 8, kSector = 16;
 
@@ -64,6 +64,16 @@ std::optional<GroupedForm> GroupedForm::of(const KernelFunction &kernel, const G
   form.group = axisOf(found->group);
   form.channel = axisOf(found->channel);
   SmallVector<unsigned> sliding;
+  // Images of a known number: a tile may have results of several.
+  const AffineMap map = found->map;
+  if (!found->outer.empty() &&
+      !ShapedType::isDynamic(linalg::GenericOp(op.op).getStaticLoopRanges()[found->outer.back()]))
+    for (auto [dimension, expr] : llvm::enumerate(map.getResults()))
+      if (expr == getAffineDimExpr(found->outer.back(), map.getContext())) {
+        form.places.push_back({unsigned(dimension), axisOf(found->outer.back()), std::nullopt, 1, 1, 0, 0, 0});
+        sliding.push_back(form.places.back().axis);
+        form.hasImages = true;
+      }
   for (const auto &place : found->places) {
     Place &own = form.places.emplace_back();
     own.dimension = place.dimension;
@@ -151,7 +161,7 @@ std::optional<GroupedTile> GroupedTile::of(const GroupedForm &form) {
   const bool isLast = form.isLastInMemory();
   std::optional<GroupedTile> best;
   double least = 0;
-  const size_t rank = form.places.size();
+  const size_t rank = form.places.size(), sliding = rank - (form.hasImages ? 1 : 0);
   // Groups that fill a line, a divisor of all of them where one is near.
   GroupedTile tile;
   tile.sides.assign(rank, 1);
@@ -167,24 +177,38 @@ std::optional<GroupedTile> GroupedTile::of(const GroupedForm &form) {
     if (form.groups % count == 0 || (form.groups % groups != 0 || count > 2 * groups))
       groups = count;
   tile.groups = groups;
-  const int64_t high = rank > 1 ? form.places[rank - 2].results : 1, wide = form.places[rank - 1].results;
+  const int64_t high = sliding > 1 ? form.places[rank - 2].results : 1, wide = form.places[rank - 1].results;
+  auto tryTile = [&] {
+    const GroupedGeometry geometry(form, tile);
+    if (geometry.sharedBytes > kMostSharedBytes)
+      return;
+    const int64_t inRow = geometry.extents.back();
+    const double read = isLast
+                            ? double(geometry.positions)
+                            : double(geometry.positions / inRow) * double(llvm::alignTo(inRow + kAroundRow, kSector));
+    // Filters are as many bytes as so many places.
+    const double filters = isLast ? double(geometry.filterBytes) / double(geometry.lineBytes) : 0;
+    const double each = kBegin + read + filters + kResult * double(llvm::alignTo(tile.results(), 16));
+    // Several images share filters where blocks are enough without one for each.
+    const auto blocks = double(tile.tilesOf(form)), images = form.hasImages ? double(form.places.front().results) : 1;
+    if (form.hasImages && tile.sides.front() > 1 && blocks < kEnoughBlocks)
+      return;
+    const double cost = each * std::max(blocks / images, kEnoughBlocks / kAssumedImages);
+    if (!best || cost < least)
+      best = tile, least = cost;
+  };
   for (int64_t down = 1; down <= std::min(high, kMostPlaces); ++down)
     for (int64_t across = 1; across <= std::min(wide, kMostPlaces) && down * across <= kMostPlaces; ++across) {
-      if (rank > 1)
+      if (sliding > 1)
         tile.sides[rank - 2] = down;
       tile.sides[rank - 1] = across;
-      const GroupedGeometry geometry(form, tile);
-      if (geometry.sharedBytes > kMostSharedBytes)
-        continue;
-      const int64_t inRow = geometry.extents.back();
-      const double read = isLast
-                              ? double(geometry.positions)
-                              : double(geometry.positions / inRow) * double(llvm::alignTo(inRow + kAroundRow, kSector));
-      const double each = kBegin + read + kResult * double(llvm::alignTo(tile.results(), 16));
-      int64_t blocks = tile.tilesOf(form);
-      const double cost = each * std::max(double(blocks), kEnoughBlocks / 32);
-      if (!best || cost < least)
-        best = tile, least = cost;
+      // Rows of channels that lie apart would be read of each image.
+      const int64_t images = form.hasImages && isLast ? form.places.front().results : 1;
+      for (int64_t count = 1; count <= std::min(images, kMostPlaces / (down * across)); ++count) {
+        if (form.hasImages)
+          tile.sides.front() = count;
+        tryTile();
+      }
     }
   return best;
 }

@@ -19,6 +19,7 @@ struct GroupedForm {
   Product product; // the image is left
   const KernelTensor *image = nullptr, *filters = nullptr;
   bool hasBorder = false;
+  bool hasImages = false;            // the first place is the image, of which a tile may have several
   unsigned group = 0, channel = 0;   // axes of the space
   llvm::SmallVector<unsigned> outer; // of the product's rows, along which nothing slides
   llvm::SmallVector<Place> places;
@@ -39,7 +40,7 @@ struct GroupedTile {
   /// The one that is done first by its bytes; nothing where none fits.
   static std::optional<GroupedTile> of(const GroupedForm &form);
   int64_t results() const;                        // places of them
-  int64_t tilesOf(const GroupedForm &form) const; // of one image
+  int64_t tilesOf(const GroupedForm &form) const; // of one image, or of all where they are a place
 };
 
 /// Channels that are read together.

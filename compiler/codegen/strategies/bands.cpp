@@ -12,13 +12,12 @@ std::optional<Plan> Bands::plan(const KernelFunction &kernel, const GroupShape &
   const std::optional<BandForm> form = BandForm::of(kernel, shape);
   const std::optional<BandTile> tile = form ? BandTile::of(*form) : std::nullopt;
   std::optional<Plan> plan = tile ? Windows().plan(kernel, shape) : std::nullopt;
-  if (!plan || plan->threads != kBandThreads)
+  if (!plan)
     return std::nullopt;
   plan->strategy = name();
+  plan->threads = uint32_t(kBandThreads);
   plan->grid = {{SmallVector<Extent>{{blocksOf(*form, *tile), Value()}}, 1}};
-  BandGeometry geometry(*form, *tile);
-  geometry.padRows();
-  plan->dynamicSharedBytes = uint32_t(geometry.sharedBytes());
+  plan->dynamicSharedBytes = uint32_t(BandGeometry(*form, *tile).sharedBytes());
   return plan;
 }
 
@@ -33,7 +32,7 @@ std::vector<Plan> Bands::plans(const KernelFunction &kernel, const GroupShape &s
 }
 
 bool Bands::takes(StringRef choice, int64_t value) const {
-  return Windows().takes(choice, value);
+  return choice == "threads" ? value == kBandThreads : Windows().takes(choice, value);
 }
 
 void Bands::write(Writer &writer) const {

@@ -432,7 +432,8 @@ void writeWindowsIn(Writer &writer, int64_t blocks) {
     all *= extent.size;
   KernelBuilder &k = writer.k;
   WindowsWriter windows(writer);
-  k.loop(k.block(), k.number(int64_t(llvm::divideCeil(all, grid.perBlock))), k.number(blocks), {},
+  const int64_t perBlock = grid.perBlock / kThreads * k.threads;
+  k.loop(k.block(), k.number(int64_t(llvm::divideCeil(all, perBlock))), k.number(blocks), {},
          [&](Value block, ValueRange) {
            Bodies::Scope scope(writer.bodies);
            windows.run(block);

@@ -1,6 +1,6 @@
-// A convolution of each channel for itself with a large window: products with a band of the filter. Pieces of four results are
-// two lines, whose rows of eight places are a unit each: three steps of two units for each of a warp's channels. Where tensor cores
-// take no 16 elements, and of few places or in small layers, windows slide; who wants it otherwise says so.
+// A convolution of each channel for itself with a large window: products with a band of the filter. Four results of a row are
+// a piece, and each warp has eight pieces of eight channels: eight places of a row are two units, of which a product takes both.
+// Where tensor cores take no 16 elements, and of few places or in small layers, windows slide; who wants it otherwise says so.
 // RUN: tenon-compile %s --images=ptx --target=sm_75,sm_90a -o %t.tenon --dump-kernels-to=%t.kernels --iree-hal-dump-executable-sources-to=%t.sources
 // RUN: cat %t.sources/*.mlir | FileCheck %s
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.kernels/each_dispatch_0_sm_90a.ptx
@@ -11,13 +11,13 @@
 // CHECK: func.func @few_dispatch_0
 // CHECK-SAME: tenon.strategy = {{.*}}name = "windows"
 
-// Places outside of the image are not read.
-// PTX: @%p{{[0-9]+}} ld.global.nc.v4.b32
-// PTX: prmt.b32 {{.*}}, 0x5410;
+// The image's rows come beside the threads, zeros outside of it; a lane has eight channels of a place at once.
+// PTX: cp.async.cg.shared.global
+// PTX: cp.async.wait_group
 // PTX: bar.sync
+// PTX: ld.shared.v4.b32
 // PTX: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // What is not finite is summed again, by those who find it.
-// PTX: vote.sync.ballot
 // PTX: fma.rn.f32
 // OLD-NOT: mma.sync
 // OLD: fma.rn.f32

@@ -3,8 +3,6 @@
 
 #include "tests/unit/compiler/codegen/kernels.h"
 
-#include "llvm/ADT/SmallSet.h"
-
 namespace tenon::compiler::codegen {
 namespace {
 
@@ -53,53 +51,52 @@ TEST_F(BandFormTest, SeesHowWindowsSlide) {
   EXPECT_FALSE(form({.channels = 20})) << "no whole vectors";
 }
 
-TEST_F(BandFormTest, OfLargeWindowsAndLayersTheyAreWorthIt) {
+TEST_F(BandFormTest, OfLargeWindowsTheyAreWorthIt) {
   EXPECT_TRUE(isWorthBands(*form({})));
   EXPECT_TRUE(isWorthBands(*form({.height = 56, .width = 56, .channels = 96, .window = 7})));
+  EXPECT_TRUE(isWorthBands(*form({.images = 1, .height = 56, .width = 56, .window = 7})));
   EXPECT_FALSE(isWorthBands(*form({.window = 3}))) << "memory limits these without tensor cores";
   EXPECT_FALSE(isWorthBands(*form({.step = 2})));
-  EXPECT_FALSE(isWorthBands(*form({.images = 1}))) << "a block would have one patch";
+  EXPECT_FALSE(isWorthBands(*form({.height = 14, .width = 14, .window = 7}))) << "most lines are on their way";
 }
 
-TEST_F(BandFormTest, PatchesHaveAllResultsAndFit) {
+TEST_F(BandFormTest, RegistersDecideHowManyChannelsAWarpHas) {
+  EXPECT_EQ(BandTile::of(*form({.window = 7}))->vector, 8);
+  EXPECT_EQ(BandTile::of(*form({.window = 13}))->vector, 4);
+  EXPECT_FALSE(BandTile::of(*form({.height = 56, .width = 56, .window = 16})));
+}
+
+TEST_F(BandFormTest, TilesHaveAllResultsAndFit) {
   for (const Sizes &sizes :
-       {Sizes{}, Sizes{.window = 7}, Sizes{.step = 2}, Sizes{.images = 1, .height = 3, .width = 61},
-        Sizes{.images = 5, .height = 7, .width = 7, .channels = 8}}) {
+       {Sizes{}, Sizes{.window = 7}, Sizes{.window = 13}, Sizes{.step = 2},
+        Sizes{.images = 1, .height = 3, .width = 61}, Sizes{.images = 5, .height = 7, .width = 7, .channels = 8}}) {
     const auto found = form(sizes);
     ASSERT_TRUE(found);
     const auto tile = BandTile::of(*found);
     ASSERT_TRUE(tile);
-    BandGeometry geometry(*found, *tile);
-    geometry.padRows();
-    EXPECT_EQ(tile->high * tile->wide, BandTile::kColumns);
+    const BandGeometry geometry(*found, *tile);
     EXPECT_LE(geometry.sharedBytes(), 64 << 10);
-    EXPECT_GE(tile->patchesOf(*found) * tile->images * tile->lines * tile->high * tile->across * tile->wide,
+    EXPECT_GE(tile->tilesOf(*found) * geometry.pairs * BandTile::kLines * BandTile::kPlaces,
               sizes.images * sizes.height * sizes.width);
-    EXPECT_GE(patchesOfBlock(*found, *tile) * blocksOf(*found, *tile),
-              tile->patchesOf(*found) * tile->chunksOf(*found));
-    // A lane's two places are one word; eight channels lie half the banks apart.
-    EXPECT_EQ(geometry.pitch % 2, 0);
-    EXPECT_EQ(geometry.pieceStep % 2, 0);
-    EXPECT_EQ(geometry.plane / 2 * 8 % 32, 16);
-    // Units meet all that the windows of a piece do.
-    EXPECT_GE(geometry.units * 8, found->down().spanOf(tile->high) * found->along().spanOf(tile->wide));
+    EXPECT_GE(pairsOfBlock(*found, *tile) * blocksOf(*found, *tile),
+              tile->tilesOf(*found) * geometry.pairs * tile->chunksOf(*found));
+    // Groups meet all that the windows of a piece do, and lie in the row that is brought.
+    EXPECT_GE(geometry.groups * 4, found->along().spanOf(BandTile::kWide));
+    EXPECT_GE(geometry.places,
+              found->along().spanOf(std::min(tile->across() * BandTile::kWide, found->along().results)));
+    // Each row of the window is met by lines of one age, and by rows that the period has.
+    for (int64_t down = 0; down < geometry.window; ++down) {
+      EXPECT_LE(geometry.ageOf(down), geometry.delay);
+      EXPECT_EQ(geometry.ageOf(down) * geometry.newRows + geometry.rowOf(down), down * geometry.apart);
+      EXPECT_LT(geometry.rowOf(down) + geometry.step, geometry.newRows + geometry.keptRows);
+    }
   }
 }
 
-TEST_F(BandFormTest, LanesMeetDifferentBanks) {
-  const auto found = form({.window = 7});
-  ASSERT_TRUE(found);
-  BandTile tile;
-  tile.high = 4, tile.wide = 2, tile.lines = 2, tile.across = 7, tile.images = 2;
-  BandGeometry geometry(*found, tile);
-  geometry.padRows();
-  llvm::SmallSet<int64_t, 32> words, banks;
-  for (int64_t lane = 0; lane < 32; ++lane) {
-    const int64_t word = geometry.pieceAt(lane / 4) / 2 + lane % 4;
-    words.insert(word);
-    banks.insert(word % 32);
-  }
-  EXPECT_EQ(words.size(), banks.size());
+TEST_F(BandFormTest, FewPiecesOfARowAreThoseOfSeveralImages) {
+  EXPECT_EQ(BandTile::of(*form({.height = 56, .width = 56, .window = 7}))->images, 1);
+  EXPECT_EQ(BandTile::of(*form({.height = 14, .width = 14}))->images, 2);
+  EXPECT_EQ(BandTile::of(*form({.height = 7, .width = 7}))->images, 4);
 }
 
 } // namespace

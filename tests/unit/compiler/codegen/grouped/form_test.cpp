@@ -11,16 +11,18 @@ protected:
   struct Sizes {
     int64_t height = 14, width = 14, groups = 32, channels = 4, filters = 4, step = 1;
     std::string type = "bf16";
+    int64_t images = 2;
   };
 
   /// result[n, y, x, g, f] = sum of image[n, y * step + r, x * step + s, g, c] * filters[g, f, r, s, c]; 3 x 3.
   std::optional<GroupedForm> form(const Sizes &sizes) {
     const std::string step = std::to_string(sizes.step);
-    const std::string image = tensorText({2, (sizes.height - 1) * sizes.step + 3, (sizes.width - 1) * sizes.step + 3,
-                                          sizes.groups, sizes.channels},
+    const std::string image = tensorText({sizes.images, (sizes.height - 1) * sizes.step + 3,
+                                          (sizes.width - 1) * sizes.step + 3, sizes.groups, sizes.channels},
                                          sizes.type),
                       filters = tensorText({sizes.groups, sizes.filters, 3, 3, sizes.channels}, sizes.type),
-                      result = tensorText({2, sizes.height, sizes.width, sizes.groups, sizes.filters}, "f32");
+                      result =
+                          tensorText({sizes.images, sizes.height, sizes.width, sizes.groups, sizes.filters}, "f32");
     const std::string loops = "affine_map<(n, y, x, g, f, r, s, c) -> ";
     const std::string multiplied = sizes.type == "f32" ? "%p = arith.mulf %x, %y : f32\n"
                                                        : "%g = arith.extf %x : " + sizes.type +
@@ -53,11 +55,15 @@ TEST_F(GroupedFormTest, HasTheSizesOfTheConvolution) {
   EXPECT_EQ(found->windowPlaces(), 9);
   EXPECT_EQ(found->elementBytes, 2u);
   EXPECT_TRUE(found->isLastInMemory());
-  ASSERT_EQ(found->places.size(), 2u);
-  EXPECT_EQ(found->places[0].results, 7);
-  EXPECT_EQ(found->places[1].results, 9);
-  EXPECT_EQ(found->places[1].length, 3);
-  EXPECT_EQ(found->places[1].step, 2);
+  ASSERT_EQ(found->places.size(), 3u);
+  EXPECT_TRUE(found->hasImages);
+  EXPECT_EQ(found->places[0].results, 2);
+  EXPECT_EQ(found->places[0].length, 1);
+  EXPECT_EQ(found->places[1].results, 7);
+  EXPECT_EQ(found->places[2].results, 9);
+  EXPECT_EQ(found->places[2].length, 3);
+  EXPECT_EQ(found->places[2].step, 2);
+  EXPECT_TRUE(found->outer.empty());
 }
 
 // Whatever the sizes, a tile fits a block, and tiles cover the results.
@@ -72,9 +78,9 @@ TEST_F(GroupedFormTest, TilesFitABlockAndCoverTheResults) {
           ASSERT_TRUE(tile) << type << ' ' << width << ' ' << groups << ' ' << channels;
           const GroupedGeometry geometry(*found, *tile);
           EXPECT_LE(geometry.sharedBytes, 48 * 1024);
-          EXPECT_GE(tile->tilesOf(*found) * tile->results() * tile->groups, 5 * width * groups);
+          EXPECT_GE(tile->tilesOf(*found) * tile->results() * tile->groups, 2 * 5 * width * groups);
           EXPECT_LE(tile->groups, groups);
-          EXPECT_EQ(tile->sides.size(), 2u);
+          EXPECT_EQ(tile->sides.size(), 3u);
         }
 }
 
@@ -90,13 +96,21 @@ TEST_F(GroupedFormTest, NeighbouringGroupsShareALine) {
   }
 }
 
+// Filters of 32 channels are more bytes than a small image of them.
+TEST_F(GroupedFormTest, SmallImagesShareFiltersWhereBlocksAreEnough) {
+  Sizes sizes{.height = 7, .width = 7, .channels = 32, .filters = 32, .images = 32};
+  EXPECT_EQ(GroupedTile::of(*form(sizes))->sides, (llvm::SmallVector<int64_t>{2, 7, 7}));
+  sizes.images = 8;
+  EXPECT_EQ(GroupedTile::of(*form(sizes))->sides, (llvm::SmallVector<int64_t>{1, 7, 7}));
+}
+
 // A patch reaches as far as the windows of its results do.
 TEST_F(GroupedFormTest, APatchHasAllThatItsWindowsMeet) {
   const auto found = form({.step = 2});
   ASSERT_TRUE(found);
-  const GroupedGeometry geometry(*found, {{4, 3}, 2});
-  EXPECT_EQ(geometry.extents, (llvm::SmallVector<int64_t>{9, 7}));
-  EXPECT_EQ(geometry.positions, 63);
+  const GroupedGeometry geometry(*found, {{2, 4, 3}, 2});
+  EXPECT_EQ(geometry.extents, (llvm::SmallVector<int64_t>{2, 9, 7}));
+  EXPECT_EQ(geometry.positions, 126);
   EXPECT_EQ(geometry.quads, 9);
   EXPECT_EQ(geometry.steps, 3);
   EXPECT_EQ(geometry.columns, 8) << "whole fragments";
