@@ -12,6 +12,8 @@ def operands_of(case, drawn):
     """Numbers of queries, keys and values in f32, as a case has them: what the program is given, and what that means."""
     if case.kind != "i8":
         given = [x.to(KINDS[case.kind]) for x in drawn]
+        if case.latent:
+            return given[:2], [*given[:2], given[1][..., :case.columns]]
         return given, given
     scales = [x.abs().amax(-1) / 127 for x in drawn[1:]]
     kept = [(x / scale[..., None]).round().clamp(-127, 127).to(torch.int8) for x, scale in zip(drawn[1:], scales)]

@@ -34,10 +34,20 @@ def heads_of(case, q, k, v):
 
 def backend(case, which):
     def run(q, k, v):
+        # Peers take other values than keys only as queries of one head.
+        given = (q.reshape(k.shape[0], k.shape[1], -1, case.depth), k, v) if case.columns else heads_of(case, q, k, v)
         with sdpa_kernel(which):
-            made = torch.nn.functional.scaled_dot_product_attention(*heads_of(case, q, k, v), is_causal=case.mask == "causal",
-                                                                    enable_gqa=case.shared > 1)
-        return made.reshape(q.shape)
+            made = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=case.mask == "causal", enable_gqa=case.shared > 1 and not case.columns)
+        return made.reshape(*q.shape[:-1], v.shape[-1])
+    return run
+
+
+def products(case):
+    """The same in three kernels, which store the scores."""
+    def run(q, k, v):
+        rows = q.reshape(k.shape[0], k.shape[1], -1, case.depth)
+        weights = torch.softmax((rows @ k.mT).float() / math.sqrt(case.depth), -1).to(q.dtype)
+        return (weights @ v).reshape(*q.shape[:-1], v.shape[-1])
     return run
 
 
@@ -62,9 +72,11 @@ def racers_of(case, runtime, folder, given, inputs, peers):
     inputs = [x.to(KINDS[case.wide()]) for x in inputs]  # peers multiply no f8: they are given the same numbers
     yield "tenon", lambda: Tenon("tenon", runtime, os.path.join(folder, case.name() + ".tenon"), [own], [])
     if case.mask in ("", "causal"):
-        for name, which in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION)):
+        for name, which in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
             if name in peers:
                 yield name, lambda name=name, which=which: Torch(name, backend(case, which), [inputs])
+    if "products" in peers:
+        yield "products", lambda: Torch("products", products(case), [inputs])
     if case.length == 1:  # what copying as many bytes takes, read and written ones together
         half = torch.empty(case.read_bytes() // 2, dtype=torch.int8, device="cuda")
         to = torch.empty_like(half)

@@ -21,11 +21,14 @@ class Attention:
     mask: str = ""      # "causal", or one that no peer has a flag for: "bias" (a slope for each head), "cap"
     shared: int = 1     # heads that share their keys and values
     keys: int = 0       # as many as queries, where it is 0
+    columns: int = 0    # of values, where they are not as many as elements of a key
+    latent: bool = False  # values are the first elements of the keys
 
     def name(self):
         shared = f"_{self.heads // self.shared}kv" if self.shared > 1 else ""
         keys = f"x{self.keys}" if self.keys else ""
-        return f"{self.kind}_{self.batch}x{self.heads}{shared}_{self.length}{keys}_d{self.depth}" + (f"_{self.mask}" if self.mask else "")
+        depth = f"{self.depth}x{self.columns}" if self.columns else str(self.depth)
+        return f"{self.kind}_{self.batch}x{self.heads}{shared}_{self.length}{keys}_d{depth}" + "_latent" * self.latent + (f"_{self.mask}" if self.mask else "")
 
     def wide(self):
         """The type of what products of f8 are rounded to, and of queries of keys in i8; else that of the operands."""
@@ -37,8 +40,8 @@ class Attention:
     def shapes(self):
         """Of queries, keys, values: heads are two dimensions, so that those which share keys say it."""
         key_heads = self.heads // self.shared
-        other = (self.batch, key_heads, self.key_count(), self.depth)
-        return [(self.batch, key_heads, self.shared, self.length, self.depth), other, other]
+        other = (self.batch, key_heads, self.key_count())
+        return [(self.batch, key_heads, self.shared, self.length, self.depth), (*other, self.depth), (*other, self.columns or self.depth)]
 
     def scale_shapes(self):
         """Of i8: a scale for each key and each value, behind the operands."""
@@ -47,11 +50,12 @@ class Attention:
     def read_bytes(self):
         """Of keys and values."""
         element = 1 if self.kind == "i8" or self.kind.startswith("f8") else 2
-        return sum(element * math.prod(shape) for shape in self.shapes()[1:]) + sum(4 * math.prod(shape) for shape in self.scale_shapes())
+        return sum(element * math.prod(shape) for shape in self.shapes()[1:2 if self.latent else 3]) + sum(4 * math.prod(shape) for shape in self.scale_shapes())
 
     def operations(self):
         """As FlashAttention counts them: half where half of the scores are hidden."""
-        return 4 * self.batch * self.heads * self.length * self.key_count() * self.depth // (2 if self.mask == "causal" else 1)
+        depths = self.depth + (self.columns or self.depth)
+        return 2 * self.batch * self.heads * self.length * self.key_count() * depths // (2 if self.mask == "causal" else 1)
 
 
 SETS = {
@@ -91,6 +95,17 @@ SETS["odd_few"] = [Attention(kind, batch, heads, length, depth, shared=shared, k
     ("bf16", 1, 8, 8, 1, 72, 63), ("f8E4M3FN", 1, 8, 8, 1, 128, 255), ("f8E4M3FN", 1, 8, 8, 1, 128, 257), ("i8", 1, 8, 8, 1, 128, 383),
     ("i8", 1, 8, 8, 1, 128, 385), ("bf16", 1, 128, 128, 1, 128, 1030), ("bf16", 1, 1, 1, 1, 8, 40), ("f16", 2, 6, 3, 3, 24, 90),
     ("bf16", 1, 12, 3, 5, 128, 4100))]
+# Latent attention, whose keys are values, on one head of keys; the same with values apart; and what steps are not whole of.
+SETS["latent"] = [Attention("bf16", batch, heads, length, 576, shared=heads, keys=keys, columns=512, latent=True) for batch, heads, length, keys in (
+    (1, 16, 1, 8192), (1, 16, 1, 65536), (16, 16, 1, 8192), (64, 16, 1, 4096), (1, 32, 1, 32768), (1, 64, 1, 32768), (1, 128, 1, 32768), (16, 128, 1, 4096), (4, 16, 2, 16384), (1, 128, 1, 4096), (4, 128, 1, 65536))] + [
+    Attention("bf16", 1, 16, 1, 576, shared=16, keys=65536, columns=512), Attention("f16", 8, 32, 1, 512, shared=4, keys=8192), Attention("bf16", 2, 8, 1, 320, shared=8, keys=33333)]
+SETS["hard_latent"] = [Attention(kind, batch, heads, length, depth, shared=heads // groups, keys=keys, columns=columns, latent=latent)
+                       for kind, batch, heads, groups, length, depth, keys, columns, latent in (
+    ("bf16", 1, 16, 1, 1, 576, 1, 512, True), ("f16", 1, 16, 1, 1, 576, 63, 512, True), ("bf16", 3, 16, 1, 1, 576, 65, 512, True), ("bf16", 1, 128, 1, 1, 576, 4097, 512, True),
+    ("f16", 2, 71, 1, 1, 576, 5000, 512, True), ("bf16", 1, 8, 1, 1, 576, 10007, 512, True), ("bf16", 37, 17, 1, 1, 576, 777, 512, False), ("f16", 1, 33, 1, 1, 320, 4099, 264, False),
+    ("bf16", 2, 12, 3, 5, 264, 2047, 512, False), ("bf16", 1, 1, 1, 1, 640, 9001, 512, False), ("f16", 4, 4, 4, 1, 512, 1030, 512, True), ("bf16", 1, 24, 1, 1, 64, 3000, 512, False),
+    ("bf16", 130, 16, 1, 1, 576, 300, 512, True), ("bf16", 1, 24, 1, 1, 576, 5000, 512, True), ("f16", 2, 64, 1, 1, 576, 4096, 512, False), ("bf16", 2, 20, 1, 5, 512, 3001, 512, True),
+    ("f16", 3, 33, 1, 1, 320, 65, 264, False), ("bf16", 1, 128, 1, 1, 264, 31, 320, False), ("bf16", 1, 40, 1, 1, 640, 2000, 512, False), ("f16", 1, 17, 1, 1, 576, 65536, 512, True))]
 # What check.py compares: each kernel and tile, ragged lengths among them; one of depth 64 has tiles of 192 queries or of 128.
 SETS["hard"] = SETS["goals"][:4] + [
     Attention("bf16", 4, 32, length, 64, mask, keys=keys) for length, keys, mask in (
@@ -149,11 +164,13 @@ def program(case):
 
     f = Function("run")
     kept = "i8" if case.kind.startswith("f8") else case.kind
-    q, k, v = (f.argument(kind, *shape) for kind, shape in zip((case.wide() if case.kind == "i8" else kept, kept, kept), case.shapes()))
+    kinds = (case.wide() if case.kind == "i8" else kept, kept, kept)[:2 if case.latent else 3]
+    q, k, *v = (f.argument(kind, *shape) for kind, shape in zip(kinds, case.shapes()))
+    v = f.slice(k, [0] * 4, case.shapes()[2]) if case.latent else v[0]
     if case.kind == "i8":
         k, v = (dequantised(f, case, x, f.argument("f32", *shape)) for x, shape in zip((k, v), case.scale_shapes()))
     loops = "bhgmn"
-    size = dict(zip("bhgmd", case.shapes()[0]), n=case.key_count(), e=case.depth)
+    size = dict(zip("bhgmd", case.shapes()[0]), n=case.key_count(), e=case.columns or case.depth)
 
     def logit(score):
         scaled = f.op("arith.mulf", "f32", score, f.constant("f32", 1 / math.sqrt(case.depth)))

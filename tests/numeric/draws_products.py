@@ -135,7 +135,7 @@ class Products(Draws):
         """Two products with something of a softmax between."""
         kind = str(self.pick(("f16", "bf16", "f32")))
         batch = "bh"[:int(self.pick((0, 1, 2, 2)))]
-        sizes = self.sizes_of(batch + "mn", 1 << 13) | {"d": int(self.pick((8, 16, 32, 33, 64))), "e": int(self.pick((16, 32, 64, 20)))}
+        sizes = self.sizes_of(batch + "mn", 1 << 13) | {"d": int(self.pick((8, 16, 32, 33, 64, 64, 320))), "e": int(self.pick((16, 32, 64, 20, 64, 288)))}
         shared = batch[:int(self.random.integers(0, len(batch) + 1))] if self.chance(0.3) else batch
         q = self.before(self.factor(kind, tuple(sizes[c] for c in batch + "md")))
         turned = "nd" if self.chance(0.7) else "dn"

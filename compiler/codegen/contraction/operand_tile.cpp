@@ -40,14 +40,24 @@ Value OperandTile::offsetOf(Value row, Value chunk) {
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
 
+std::pair<Value, Value> OperandTile::turnedPlace(Value lane, Value first, Value part) {
+  Value two = k_.number(2), eight = k_.number(8), sixteen = k_.number(16);
+  return {k_.add(k_.mul(part, sixteen), k_.add(k_.mul(k_.div(lane, sixteen), eight), k_.rem(lane, eight))),
+          k_.add(k_.div(first, eight), k_.rem(k_.div(lane, eight), two))};
+}
+
+SmallVector<Value> OperandTile::turnedFragment(Value lane, Value arena, Value first, Value part) {
+  auto [row, chunk] = turnedPlace(lane, first, part);
+  return core_.loadMatrices(k_.at(arena, k_.b.getI8Type(), offsetOf(row, chunk)), /*isTransposed=*/true);
+}
+
 SmallVector<Value> OperandTile::leftFragment(Value lane, Value arena, Value first, Value part) {
-  Value two = k_.number(2), eight = k_.number(8), sixteen = k_.number(16), row, chunk;
+  Value two = k_.number(2), sixteen = k_.number(16), row, chunk;
   if (liesAlongReduced()) {
     row = k_.add(first, k_.rem(lane, sixteen));
     chunk = k_.add(k_.mul(part, two), k_.div(lane, sixteen));
   } else {
-    row = k_.add(k_.mul(part, sixteen), k_.add(k_.mul(k_.div(lane, sixteen), eight), k_.rem(lane, eight)));
-    chunk = k_.add(k_.div(first, eight), k_.rem(k_.div(lane, eight), two));
+    std::tie(row, chunk) = turnedPlace(lane, first, part);
   }
   return core_.loadMatrices(k_.at(arena, k_.b.getI8Type(), offsetOf(row, chunk)), !liesAlongReduced());
 }

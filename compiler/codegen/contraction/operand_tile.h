@@ -58,8 +58,14 @@ public:
   /// 16 positions across, from `first` on, x 16 reduced elements of 16 bits, those of part `part`: four registers of
   /// the warp's lane, as TensorCore::multiply takes them from the left. The tile lies at `arena`.
   llvm::SmallVector<mlir::Value> leftFragment(mlir::Value lane, mlir::Value arena, mlir::Value first, mlir::Value part);
+  /// Of a tile along the reduced elements: 16 of these, from `first` on, x 16 positions across, those of part `part`,
+  /// as another product takes it whose rows they are.
+  llvm::SmallVector<mlir::Value> turnedFragment(mlir::Value lane, mlir::Value arena, mlir::Value first,
+                                                mlir::Value part);
 
 private:
+  /// Row and chunk of which the lane gives the address, where rows are what the product sums over.
+  std::pair<mlir::Value, mlir::Value> turnedPlace(mlir::Value lane, mlir::Value first, mlir::Value part);
   bool liesAsInMemory() const {
     return operand_.isCopied() && operand_.value.getType() == element_ && operand_.isAlongReduced == liesAlongReduced();
   }

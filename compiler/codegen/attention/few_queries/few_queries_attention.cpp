@@ -165,7 +165,7 @@ FewQueriesAttention::Values FewQueriesAttention::start() {
 
 /// Keys that all warps read from shared memory.
 FewQueriesAttention::Values FewQueriesAttention::sharedSteps(const KeyRange &range) {
-  KeyRing ring(kernel_, shape_, core_, tile_, arena_, inWarp_, slice_);
+  KeyRing ring(kernel_, shape_, core_, tile_, arena_, inWarp_);
   Value keys = k_.number(shape_.stepKeys());
   ring.begin(k_.add(range.first(), k_.mul(rank_, keys)), range.last(), k_.mul(keys, k_.number(blocks_)));
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
@@ -176,12 +176,17 @@ FewQueriesAttention::Values FewQueriesAttention::sharedSteps(const KeyRange &ran
   };
   const Values queries = k_.choose(
       space.isAligned(scores_.product.left, kVector), words, [&] { return read(true); }, [&] { return read(false); });
-  return ring.forEachStep(start(), [&](Value key, Value stage, ValueRange carried) {
+  Value firstSixteen = k_.mul(slice_, k_.number(shape_.sixteens));
+  auto sixteenOf = [&](uint32_t number) { return k_.add(firstSixteen, k_.number(number)); };
+  return ring.forEachStep(start(), [&](Value ofStep, Value stage, ValueRange carried) {
+    Value key = k_.add(ofStep, k_.mul(slice_, k_.number(shape_.sliceKeys())));
     auto compute = [&] {
       Bodies::Scope scope(kernel_.bodies);
       return block(range, queries, key,
-                   {[&](uint32_t sixteen, uint32_t part) { return ring.keys(stage, sixteen, part); },
-                    [&](uint32_t sixteen, uint32_t part) { return ring.values(stage, sixteen, part); },
+                   {[&](uint32_t sixteen, uint32_t part) { return ring.keys(stage, sixteenOf(sixteen), part); },
+                    [&](uint32_t sixteen, uint32_t part) {
+                      return ring.values(stage, sixteenOf(sixteen), k_.number(int64_t(kKeys) * part));
+                    },
                     {}},
                    carried);
     };
@@ -292,7 +297,7 @@ void FewQueriesAttention::leave(ArrayRef<PartialSum> sums) {
           k_.store(values[number], inSlices_->at(slice_, row, columnOf(number)), 4);
       else
         for (uint32_t number = 0; number < values.size(); number += kQuad)
-          storeQuad(k_, values.slice(number, kQuad), inSlices_->at(slice_, row, columnOf(number)));
+          storeVector(k_, values.slice(number, kQuad), inSlices_->at(slice_, row, columnOf(number)));
     });
   }
 }

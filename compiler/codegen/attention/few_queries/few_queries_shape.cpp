@@ -4,6 +4,9 @@
 #include "abi/arch_table.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -11,7 +14,6 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kMostColumns = 256, kMostDepth = 256;
 constexpr uint32_t kMostCluster = 8; // that every device with clusters has
 // Each group of rows reads the keys anew: that many must be there, and blocks be too few otherwise.
 constexpr int64_t kLeastKeys = 1024, kMostTiles = 64, kFewGroups = 4, kMostBlocks = 128;
@@ -21,7 +23,10 @@ constexpr uint32_t kLeastSharedRows = 5, kMostSharing = 4;
 constexpr int64_t kMostSharedTiles = 32;
 // What a block of sm_90 has of shared memory; of it, what is neither keys nor sums of a cluster; steps that are there
 // or on their way.
-constexpr uint32_t kSharedBytes = 227 << 10, kOtherSharedBytes = 8 << 10, kLeastStages = 3, kMostStages = 12;
+constexpr uint32_t kSharedBytes = 227 << 10, kOtherSharedBytes = 8 << 10, kLeastStages = 3, kMostStages = 12,
+                   kLeastGroupStages = 2;
+// Logits of a step that a lane weighs, of 8 x 4 rows and 32 keys: more leave no registers for sums.
+constexpr uint32_t kMostWideLogits = 1024;
 // Of a multiprocessor, of a thread, those of it that hold neither keys, queries nor sums, and more of these where a
 // second step is on its way.
 constexpr uint32_t kAllRegisters = 65536, kMostRegisters = 255, kOtherRegisters = 30, kForSecond = 24;
@@ -58,12 +63,17 @@ struct Reading {
   }
 };
 
-/// The same with keys in shared memory, where that is faster: for sm_90a alone, since a launch gives all targets as
-/// much of it.
-FewQueriesShape sharedOf(const FewQueriesShape &alone, const Attention &attention, std::optional<int64_t> batch) {
+/// Whether keys and values may be brought to shared memory as they lie: for sm_90a alone, since a launch gives all
+/// targets as much of it.
+bool mayBeBrought(const Attention &attention) {
   auto function = attention.scores.op->op->getParentOfType<func::FuncOp>();
-  const bool fits = function->hasAttr(dispatch::kHopperOnlyAttr) && batch && *batch <= kMostSharedTiles &&
-                    alone.rows >= kLeastSharedRows && attention.scores.right.plain && attention.output.right.plain;
+  return function->hasAttr(dispatch::kHopperOnlyAttr) && attention.scores.right.plain;
+}
+
+/// The same with keys in shared memory, where that is faster.
+FewQueriesShape sharedOf(const FewQueriesShape &alone, const Attention &attention, std::optional<int64_t> batch) {
+  const bool fits = mayBeBrought(attention) && attention.output.right.plain && batch && *batch <= kMostSharedTiles &&
+                    alone.rows >= kLeastSharedRows;
   if (!fits)
     return alone;
   FewQueriesShape shared = alone;
@@ -80,10 +90,100 @@ FewQueriesShape sharedOf(const FewQueriesShape &alone, const Attention &attentio
   return alone;
 }
 
+/// What is read of a tensor: where an operand's element lies, by the axes of the group.
+struct Place {
+  Value tensor;
+  AffineMap map;
+};
+
+/// Of an operand that is an element of memory as it stands, or of a part of a tensor that begins where this does, which
+/// a body of its own reads (input/tensors/affine_reads).
+std::optional<Place> placeOf(const Operand &operand, const KernelOp &op, const GroupShape &shape) {
+  linalg::GenericOp reader = op.op;
+  auto argument = dyn_cast<BlockArgument>(operand.value);
+  if (!argument || argument.getOwner() != reader.getBody())
+    return std::nullopt;
+  Value tensor = reader.getMatchingOpOperand(argument)->get();
+  if (operand.plain)
+    return Place{tensor, shape.mapOf(operand.plain->tensor, reader)};
+  auto view = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!view || !shape.group.contains(view) || view.getNumResults() != 1)
+    return std::nullopt;
+  auto read = view.getBody()->getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
+  if (!read || !view.getIndexingMapsArray().back().isIdentity())
+    return std::nullopt;
+  const SmallVector<unsigned> axes = shape.group.axisOf.lookup(view);
+  SmallVector<AffineExpr> results;
+  for (Value index : read.getIndices()) {
+    APInt constant;
+    if (auto loop = index.getDefiningOp<linalg::IndexOp>())
+      results.push_back(getAffineDimExpr(axes[loop.getDim()], view.getContext()));
+    else if (matchPattern(index, m_ConstantInt(&constant)))
+      results.push_back(getAffineConstantExpr(constant.getSExtValue(), view.getContext()));
+    else
+      return std::nullopt;
+  }
+  return Place{read.getTensor(), AffineMap::get(shape.group.numAxes(), 0, results, view.getContext())};
+}
+
+/// Whether values are elements of the keys: column c that of depth c.
+bool areKeys(const GroupShape &shape, const Attention &attention) {
+  const Product &scores = attention.scores, &output = attention.output;
+  const auto keys = placeOf(scores.right, *scores.op, shape), values = placeOf(output.right, *output.op, shape);
+  if (!keys || !values || keys->tensor != values->tensor || scores.reduced.size() != 1 || output.columns.size() != 1)
+    return false;
+  const ArrayRef<unsigned> depth = shape.axes[scores.reduced.front()].axes,
+                           columns = shape.axes[output.columns.front()].axes;
+  const auto type = cast<RankedTensorType>(keys->tensor.getType());
+  unsigned alongDepth = 0;
+  for (auto [dimension, ofKeys] : llvm::enumerate(keys->map.getResults())) {
+    const AffineExpr ofValues = values->map.getResult(dimension);
+    auto isAxis = [](AffineExpr expr, ArrayRef<unsigned> axes) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return dim && axes.size() == 1 && dim.getPosition() == axes.front();
+    };
+    if (isAxis(ofKeys, depth) && isAxis(ofValues, columns))
+      ++alongDepth;
+    else if (ofKeys != ofValues && type.getDimSize(dimension) != 1)
+      return false;
+  }
+  return alongDepth == 1;
+}
+
+/// Of depths or columns that no warp has the registers for; there is no other kernel with tensor cores for them.
+std::optional<FewQueriesShape> wideOf(FewQueriesShape shape, const GroupShape &group, const Attention &attention) {
+  shape.isWide = true;
+  shape.warps = FewQueriesShape::kManyWarps;
+  shape.sharing = 1;
+  shape.valuesAreKeys =
+      areKeys(group, attention) && shape.wholeColumns() <= shape.depthTiles() * FewQueriesShape::kTileDepth;
+  const Operand &values = attention.output.right;
+  if (!mayBeBrought(attention) || (!shape.valuesAreKeys && (!values.plain || values.isAlongReduced)))
+    return std::nullopt;
+  // Of 16 rows memory takes more time than products of warps do, of more less.
+  shape.isInGroups = shape.rows > FewQueriesShape::kRows;
+  for (uint32_t sixteens : {4, 2}) {
+    shape.sixteens = sixteens;
+    if (shape.isInGroups && shape.stages() >= kLeastGroupStages)
+      return shape;
+  }
+  shape.isInGroups = false;
+  while (shape.blockRows() < std::min(shape.rows, FewQueriesShape::kMostWideRows))
+    shape.sharing *= 2;
+  for (uint32_t sixteens : {4, 2, 1}) {
+    shape.sixteens = sixteens;
+    if (shape.stepKeys() * shape.blockRows() <= kMostWideLogits && shape.stages() >= kLeastStages)
+      return shape;
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 uint32_t FewQueriesShape::stages() const {
-  const uint32_t free = kSharedBytes - kOtherSharedBytes - rowsOfBlock() * wholeColumns() * uint32_t(sizeof(float));
+  // Wide ones have no clusters.
+  const uint32_t ofCluster = isWide ? 0 : rowsOfBlock() * wholeColumns() * uint32_t(sizeof(float));
+  const uint32_t free = kSharedBytes - kOtherSharedBytes - ofCluster - queryBytes();
   return std::min(free / stageBytes(), kMostStages);
 }
 
@@ -93,14 +193,18 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
                                columns = shape.sizeOf(output.columns), batch = shape.sizeOf(output.batch),
                                keys = shape.sizeOf(output.reduced);
   const bool fits = !attention.isChain && attention.tensorCoreElement() && rows && *rows > 0 && *rows <= kMostRows &&
-                    depth && *depth > 0 && *depth <= kMostDepth && *depth % kVector == 0 && columns && *columns > 0 &&
-                    *columns <= kMostColumns && *columns % kVector == 0;
-  if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced || output.right.isAlongReduced)
+                    depth && *depth > 0 && *depth <= kMostWideDepth && *depth % kVector == 0 && columns &&
+                    *columns > 0 && *columns <= kMostWideColumns && *columns % kVector == 0;
+  if (!fits || !scores.left.isAlongReduced || !scores.right.isAlongReduced)
     return std::nullopt;
   // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
   // rows or columns fill the shared memory.
   const bool areMany = *rows > kEight || *columns > kFewColumns || (batch && *batch >= 2 * multiprocessors());
   const FewQueriesShape found{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
+  if (*depth > kMostDepth || *columns > kMostColumns)
+    return wideOf(found, shape, attention);
+  if (output.right.isAlongReduced)
+    return std::nullopt;
   const int64_t groups = found.groups();
   if (groups > 1 && (!batch || *batch > kMostTiles || (groups > kFewGroups && *batch * groups > kMostBlocks) ||
                      (keys && *keys < kLeastKeys)))
@@ -121,14 +225,15 @@ SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, co
                                keys = shape.sizeOf(attention.output.reduced);
   const int64_t atOnce = multiprocessors() * resident();
   auto haveKeys = [&](int64_t blocks, int64_t keys) { return keys >= int64_t(stepKeys()) * blocks; };
-  uint32_t cluster = kMostCluster;
+  uint32_t cluster = isWide ? 1 : kMostCluster;
   while (cluster > 1 && ((batch && *batch * groups() * cluster > atOnce) || (keys && !haveKeys(cluster, *keys))))
     cluster /= 2;
   if (!batch || *batch == 0)
     return {{cluster}};
 
   const unsigned bits = attention.tensorCoreElement().getIntOrFloatBitWidth();
-  const Reading reading{*batch * groups(), resident(), double((depth + columns) * bits) / 8,
+  const uint32_t elements = valuesAreKeys ? depth : depth + columns;
+  const Reading reading{*batch * groups(), resident(), double(elements * bits) / 8,
                         isShared() ? int64_t(stepKeys()) : 1};
   const int64_t many = keys.value_or(kManyKeys);
   auto clustered = [&](int64_t keys) { return reading.microseconds(cluster, keys, true); };

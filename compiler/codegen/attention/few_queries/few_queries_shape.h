@@ -10,6 +10,9 @@
 //
 // Of more than four queries, groups of 16 may share what a block reads: keys and values lie in shared memory then, and
 // each warp multiplies some of them by the queries of one group (key_ring.h).
+//
+// Of depths or columns above 256 no warp has the registers for all: those of a block share the scores, and each has
+// some of the columns (wide_attention.h); of more than 16 rows warpgroups do (wide_groups.h).
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -33,14 +36,21 @@ struct FewQueriesShape {
   static constexpr uint32_t kTileDepth = 64;                    // of keys in shared memory
   static constexpr uint32_t kMostRows = 128;
   static constexpr int64_t kMostParts = 128;
-  static constexpr uint32_t kFewRegisters = 128; // elements of a key and of its values
-  static constexpr uint32_t kFewColumns = 128;   // sums of 16 rows of more take too many registers
+  static constexpr uint32_t kFewRegisters = 128;                  // elements of a key and of its values
+  static constexpr uint32_t kFewColumns = 128;                    // sums of 16 rows of more take too many registers
+  static constexpr uint32_t kMostDepth = 256, kMostColumns = 256; // of a warp that has a row's
+  static constexpr uint32_t kMostWideDepth = 640, kMostWideColumns = 512; // of warps that share its columns
+  static constexpr uint32_t kMostWideRows = 32;                           // of their block
+  static constexpr uint32_t kWarpgroupRows = 64;                          // and of warpgroups
 
   uint32_t rows, depth, columns;
   uint32_t warps;       // of a block
   uint32_t sharing = 0; // groups of rows that read the same keys from shared memory; 0: each warp reads memory itself
   uint32_t sixteens =
-      1; // keys that a warp multiplies at once, 16 each; from shared memory two, where they leave stages
+      1;               // keys that a warp multiplies at once, 16 each; from shared memory two, where they leave stages
+  bool isWide = false; // keys are shared, and sums are of warps that have other columns of the same rows
+  bool isInGroups = false;    // then warpgroups multiply, each by half of the columns
+  bool valuesAreKeys = false; // values are the first elements of the keys: then they are brought with these
 
   uint32_t threads() const { return 32 * warps; }
   /// Blocks of a multiprocessor: as many as have what a step of the keys takes in registers.
@@ -49,21 +59,24 @@ struct FewQueriesShape {
                       : kManyWarps / warps * (rows <= kEight && wholeDepth() + wholeColumns() <= kFewRegisters ? 2 : 1);
   }
   bool isShared() const { return sharing != 0; }
-  /// Rows of a warp, and of its block.
-  uint32_t groupRows() const { return columns <= kFewColumns ? kRows : kEight; }
+  /// Rows that a warp has the queries of, and of its block.
+  uint32_t groupRows() const { return columns <= kFewColumns && !isWide ? kRows : kEight; }
   uint32_t rowsOfGroup() const { return std::min(rows, groupRows()); }
-  uint32_t blockRows() const { return groupRows() * std::max(sharing, 1u); }
+  uint32_t blockRows() const { return isInGroups ? kWarpgroupRows : groupRows() * std::max(sharing, 1u); }
   uint32_t rowsOfBlock() const { return std::min(rows, blockRows()); }
   /// Blocks that have other rows and read the same keys.
   uint32_t groups() const { return (rows + blockRows() - 1) / blockRows(); }
   /// Warps of the same rows, each of which has other keys of a step.
-  uint32_t slices() const { return warps / std::max(sharing, 1u); }
+  uint32_t slices() const { return isWide ? 1 : warps / std::max(sharing, 1u); }
   uint32_t sliceKeys() const { return kKeys * sixteens; }
   uint32_t stepKeys() const { return sliceKeys() * slices(); }
   /// Products of eight rows.
   uint32_t eights() const { return rowsOfGroup() > kEight ? 2 : 1; }
   uint32_t depthSteps() const { return (depth + kDepthStep - 1) / kDepthStep; }
-  uint32_t columnSteps() const { return (columns + kColumnStep - 1) / kColumnStep; }
+  uint32_t columnSteps() const {
+    const uint32_t steps = (columns + kColumnStep - 1) / kColumnStep;
+    return isWide ? (steps + 1) / 2 * 2 : steps; // sixteen columns for each of eight warps
+  }
   /// With the elements that steps have and keys do not: zeros, and columns that nobody stores.
   uint32_t wholeDepth() const { return depthSteps() * kDepthStep; }
   uint32_t wholeColumns() const { return columnSteps() * kColumnStep; }
@@ -71,8 +84,12 @@ struct FewQueriesShape {
   uint32_t ahead(uint32_t registers) const;
   /// Of keys and their values in shared memory: tiles of 64 elements of the depth, columns, steps that it holds.
   uint32_t depthTiles() const { return (depth + kTileDepth - 1) / kTileDepth; }
-  uint32_t stageBytes() const { return stepKeys() * (depthTiles() * kTileDepth + wholeColumns()) * 2; }
+  uint32_t stageBytes() const {
+    return stepKeys() * (depthTiles() * kTileDepth + (valuesAreKeys ? 0 : wholeColumns())) * 2;
+  }
   uint32_t stages() const;
+  /// Of the queries in shared memory, where warpgroups multiply.
+  uint32_t queryBytes() const { return isInGroups ? kWarpgroupRows * depthTiles() * kTileDepth * 2 : 0; }
   /// One, or those for ranges of numbers of keys, in order.
   llvm::SmallVector<KeySharing, 2> sharings(const GroupShape &shape, const Attention &attention) const;
   /// Nothing where there are more queries, or where elements do not lie as lanes read them.

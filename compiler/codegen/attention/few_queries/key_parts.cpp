@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/few_queries/key_parts.h"
 
+#include "abi/arch_table.h"
+
 #include <cmath>
 #include <numeric>
 
@@ -84,7 +86,14 @@ PartialSum PartsSum::ofWarp(Value tile, Value row, Value warp, Value lane) {
 }
 
 void PartsSum::run() {
-  Value sums = k_.shared(f32(), uint64_t(kWarps) * columns_), states = k_.shared(f32(), 2 * kWarps);
+  Value sums, states;
+  if (shape_.isShared()) {
+    sums = k_.dynamicShared();
+    states = element(sums, kWarps * columns_);
+  } else {
+    sums = k_.shared(f32(), uint64_t(kWarps) * columns_);
+    states = k_.shared(f32(), 2 * kWarps);
+  }
   Value warp = k_.div(k_.thread(), k_.number(kWarp)), lane = k_.rem(k_.thread(), k_.number(kWarp));
   Value rows = k_.number(parts_.rows), groups = k_.number(shape_.groups());
   Value split = k_.number(split_), line = k_.div(k_.block(), split);
@@ -138,7 +147,11 @@ Value KeyParts::lineAt(KernelBuilder &k, Value tile, Value part, Value row) cons
 
 void KeyParts::store(KernelBuilder &k, Value tile, Value part, Value row, Value column, const PartialSum &sum) const {
   Value line = lineAt(k, tile, part, row);
-  storeQuad(k, sum.values, k.at(line, k.b.getF32Type(), column));
+  Value to = k.at(line, k.b.getF32Type(), column);
+  if (sum.values.size() == 1)
+    k.store(sum.values.front(), to, sizeof(float));
+  else
+    storeVector(k, sum.values, to);
   k.when(k.equal(column, k.number(0)), [&] {
     k.store(sum.largest, k.at(line, k.b.getF32Type(), k.number(columns)), 4);
     k.store(sum.weights, k.at(line, k.b.getF32Type(), k.number(columns + 1)), 4);
@@ -147,10 +160,21 @@ void KeyParts::store(KernelBuilder &k, Value tile, Value part, Value row, Value 
 
 uint32_t keyPartsSplit(const FewQueriesShape &shape, int64_t tiles) {
   const int64_t rows = tiles * shape.groups() * shape.rowsOfBlock();
+  const uint32_t columns = shape.wholeColumns();
   uint32_t split = 1;
-  while (shape.wholeColumns() % (2 * split * kWarp) == 0 && 2 * split * rows <= kMostSplit)
+  // A thread has a column.
+  while (columns % (2 * split * kWarp) == 0 && (columns / split > kKeyPartsThreads || 2 * split * rows <= kMostSplit))
     split *= 2;
   return split;
+}
+
+uint32_t keyPartsSharedBytes(const FewQueriesShape &shape, uint32_t inFront, int64_t tiles) {
+  if (!shape.isShared())
+    return 0;
+  const uint32_t split = keyPartsSplit(shape, tiles);
+  const int64_t blocks = tiles * shape.groups() * shape.rowsOfBlock() * split;
+  const uint32_t used = kWarps * (shape.wholeColumns() / split + 2) * uint32_t(sizeof(float));
+  return blocks <= abi::findArchitecture(90)->product.multiprocessors ? inFront : used;
 }
 
 void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts,

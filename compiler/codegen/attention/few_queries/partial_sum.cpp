@@ -21,11 +21,11 @@ SmallVector<Value, 4> loadQuad(KernelBuilder &k, Value from) {
   return values;
 }
 
-void storeQuad(KernelBuilder &k, ValueRange values, Value to) {
-  Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(PartialSum::kQuad, k.b.getF32Type()));
-  for (uint32_t i = 0; i < PartialSum::kQuad; ++i)
+void storeVector(KernelBuilder &k, ValueRange values, Value to) {
+  Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(int64_t(values.size()), k.b.getF32Type()));
+  for (size_t i = 0; i < values.size(); ++i)
     vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, values[i], k.number(i));
-  k.store(vector, to, kQuadBytes);
+  k.store(vector, to, uint32_t(sizeof(float) * values.size()));
 }
 
 PartialSum combine(KernelBuilder &k, ArrayRef<PartialSum> parts) {

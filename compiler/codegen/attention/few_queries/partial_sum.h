@@ -18,7 +18,8 @@ struct PartialSum {
 };
 
 llvm::SmallVector<mlir::Value, 4> loadQuad(KernelBuilder &k, mlir::Value from);
-void storeQuad(KernelBuilder &k, mlir::ValueRange values, mlir::Value to);
+/// Two or four, aligned to as many.
+void storeVector(KernelBuilder &k, mlir::ValueRange values, mlir::Value to);
 
 /// All that is known of a row. Where all keys are hidden, its weights are 0.
 PartialSum combine(KernelBuilder &k, llvm::ArrayRef<PartialSum> parts);

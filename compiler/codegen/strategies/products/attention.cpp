@@ -3,6 +3,8 @@
 
 #include "compiler/codegen/attention/few_queries/few_queries_attention.h"
 #include "compiler/codegen/attention/few_queries/key_ring.h"
+#include "compiler/codegen/attention/few_queries/wide_attention.h"
+#include "compiler/codegen/attention/few_queries/wide_groups.h"
 #include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 #include "compiler/codegen/attention/hopper/warpgroup_chain.h"
 #include "compiler/codegen/attention/scalar_attention.h"
@@ -76,7 +78,9 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const Product &output = attention->output;
   const std::optional<int64_t> depth = shape.sizeOf(attention->scores.reduced), width = shape.sizeOf(output.columns),
                                batch = shape.sizeOf(output.batch), length = shape.sizeOf(output.rows);
-  const int64_t columns = width && *width <= kMostColumns
+  // Few queries are one tile, whose blocks know their rows.
+  const auto few = FewQueriesShape::of(shape, *attention);
+  const int64_t columns = width && (*width <= kMostColumns || few)
                               ? std::max<int64_t>(1, llvm::divideCeil(*width, kSmallTile)) * kSmallTile
                               : kPartColumns;
   // Sums of many columns take the registers of more rows.
@@ -90,8 +94,6 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;
   const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
-  // Few queries are one tile, whose blocks know their rows.
-  const auto few = FewQueriesShape::of(shape, *attention);
   const int64_t rows = (few ? *length <= kSmallTile : isSmall) ? kSmallTile : kLargeTile;
   Plan plan{name(),
             kScalarAttentionThreads,
@@ -141,9 +143,9 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
         {attention.output.sum.sum.type,
          {Extent{KeyParts::elements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
     plan.choose(kAddsParts, sharing.parts);
-    plan.dynamicSharedBytes = 0;
-    plan.grid.back() =
-        extent(int64_t(few.groups()) * few.rowsOfBlock() * keyPartsSplit(few, *shape.sizeOf(attention.output.batch)));
+    const int64_t tiles = *shape.sizeOf(attention.output.batch);
+    plan.dynamicSharedBytes = keyPartsSharedBytes(few, plan.dynamicSharedBytes, tiles);
+    plan.grid.back() = extent(int64_t(few.groups()) * few.rowsOfBlock() * keyPartsSplit(few, tiles));
     plans.push_back(plan);
   }
   return plans;
@@ -198,7 +200,7 @@ bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
     return value == kSmallTile || value == kLargeTile;
   if (choice == "cluster")
     return value == 1 || value == 2 || value == 4 || value == 8;
-  return value > 0 && value <= kMostColumns && value % kSmallTile == 0;
+  return value > 0 && value <= FewQueriesShape::kMostWideColumns && value % kSmallTile == 0;
 }
 
 uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
@@ -237,12 +239,13 @@ static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const
   }
   if (isScalar)
     return;
+  const auto writeWide = few.isInGroups ? writeWideGroups : writeWideAttention;
   if (parts == 1)
-    return writeFewQueriesAttention(kernel, few, cluster);
+    return few.isWide ? writeWide(kernel, few, nullptr) : writeFewQueriesAttention(kernel, few, cluster);
   const KeyParts shared{parts, few.rowsOfBlock(), few.wholeColumns(),
                         writer.arguments.pointers[writer.kernel.scratch.back().binding]};
   if (!addsParts)
-    return writeFewQueriesParts(kernel, few, shared);
+    return few.isWide ? writeWide(kernel, few, &shared) : writeFewQueriesParts(kernel, few, shared);
   const int64_t tiles = *writer.shape.sizeOf(kernel.attention.output.batch);
   writeKeyPartsSum(kernel, few, shared, keyPartsSplit(few, tiles));
 }

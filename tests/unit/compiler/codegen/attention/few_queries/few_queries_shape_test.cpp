@@ -15,17 +15,18 @@ namespace {
 class FewQueriesShapeTest : public AttentionKernelTest {
 protected:
   /// @param keys "?": the kernel's argument says how many
+  /// @param values "": their columns are as many as the depth; "of keys": they are the keys; else their number
   void read(const std::string &batch, const std::string &rows, const std::string &keys,
-            const std::string &depth = "128") {
+            const std::string &depth = "128", const std::string &values = "") {
     const std::string text = R"mlir(
 MAPS
-func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v: tensor<BxNxDxf16> DIMS) -> tensor<BxMxDxf32> {
+func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v: tensor<BxNxExf16> DIMS) -> tensor<BxMxExf32> {
   %zero = arith.constant 0.0 : f32
   %n = arith.index_cast %count : i64 to index
   %es = tensor.empty(SIZE) : tensor<BxMxNxf32>
   %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<BxMxNxf32>) -> tensor<BxMxNxf32>
-  %eo = tensor.empty() : tensor<BxMxDxf32>
-  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<BxMxDxf32>) -> tensor<BxMxDxf32>
+  %eo = tensor.empty() : tensor<BxMxExf32>
+  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<BxMxExf32>) -> tensor<BxMxExf32>
   %0 = linalg.generic {indexing_maps = [#bmk, #bnk, #bmn], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
       ins(%q, %k : tensor<BxMxDxf16>, tensor<BxNxDxf16>) outs(%fs : tensor<BxMxNxf32>) {
     MULTIPLY
@@ -33,23 +34,27 @@ func.func @k(%count: i64, %q: tensor<BxMxDxf16>, %k: tensor<BxNxDxf16> DIMS, %v:
   %1 = linalg.softmax dimension(2) ins(%0 : tensor<BxMxNxf32>) outs(%es : tensor<BxMxNxf32>) -> tensor<BxMxNxf32>
   %2 = linalg.generic {indexing_maps = [affine_map<(b, m, e, n) -> (b, m, n)>, affine_map<(b, m, e, n) -> (b, n, e)>, affine_map<(b, m, e, n) -> (b, m, e)>],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
-      ins(%1, %v : tensor<BxMxNxf32>, tensor<BxNxDxf16>) outs(%fo : tensor<BxMxDxf32>) {
+      ins(%1, VALUES : tensor<BxMxNxf32>, tensor<BxNxExf16>) outs(%fo : tensor<BxMxExf32>) {
     WEIGH
-  } -> tensor<BxMxDxf32>
-  return %2 : tensor<BxMxDxf32>
+  } -> tensor<BxMxExf32>
+  return %2 : tensor<BxMxExf32>
 }
 )mlir";
-    const bool isKnown = keys != "?";
+    const bool isKnown = keys != "?", areKeys = values == "of keys";
+    const std::string columns = values.empty() || areKeys ? depth : values;
     readKernel(text, {{"DIMS", isKnown ? "" : "{tenon.dims = array<i64: 0>}"},
                       {"(SIZE)", isKnown ? "()" : "(%n)"},
+                      {"VALUES", areKeys ? "%k" : "%v"},
                       {"<BxMxN", "<" + batch + "x" + rows + "x" + keys},
                       {"<BxMxD", "<" + batch + "x" + rows + "x" + depth},
-                      {"<BxNxD", "<" + batch + "x" + keys + "x" + depth}});
+                      {"<BxMxE", "<" + batch + "x" + rows + "x" + columns},
+                      {"<BxNxD", "<" + batch + "x" + keys + "x" + depth},
+                      {"<BxNxE", "<" + batch + "x" + keys + "x" + columns}});
   }
   /// Of a program for sm_90a alone.
   FewQueriesShape onHopper(const std::string &batch, const std::string &rows, const std::string &keys,
-                           const std::string &depth) {
-    read(batch, rows, keys, depth);
+                           const std::string &depth, const std::string &values = "") {
+    read(batch, rows, keys, depth, values);
     kernel_->function->setAttr(dispatch::kHopperOnlyAttr, mlir::UnitAttr::get(kernel_->function->getContext()));
     const auto shape = FewQueriesShape::of(*shape_, *attention_);
     EXPECT_TRUE(shape.has_value());
@@ -211,9 +216,50 @@ TEST_F(FewQueriesShapeTest, HasSharedStepsThatFit) {
       const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
       EXPECT_EQ(plans.front().dynamicSharedBytes, KeyRing::bytes(shape));
       if (plans.size() > 1) {
-        EXPECT_EQ(plans.back().dynamicSharedBytes, 0u); // the kernel that adds parts up
+        // The kernel that adds parts up: as much, or what it uses.
+        const uint32_t split = keyPartsSplit(shape, 1), used = 8 * (shape.wholeColumns() / split + 2) * 4;
+        const bool isOneRound = shape.groups() * shape.rowsOfBlock() * split <= 132;
+        EXPECT_EQ(plans.back().dynamicSharedBytes, isOneRound ? KeyRing::bytes(shape) : used) << rows << " " << depth;
       }
     }
+}
+
+TEST_F(FewQueriesShapeTest, SharesColumnsAmongWarpsOfWideRows) {
+  read("1", "16", "8192", "576", "512"); // a program for other targets, too
+  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+  for (auto [rows, blockRows, groups] : {std::tuple{"1", 8u, 1u}, {"9", 16u, 1u}, {"17", 64u, 1u}, {"128", 64u, 2u}}) {
+    const FewQueriesShape shape = onHopper("1", rows, "8192", "576", "512");
+    EXPECT_TRUE(shape.isWide && !shape.valuesAreKeys);
+    EXPECT_EQ(shape.isInGroups, blockRows == 64) << rows;
+    EXPECT_EQ(shape.blockRows(), blockRows) << rows;
+    EXPECT_EQ(shape.groups(), groups) << rows;
+    EXPECT_EQ(shape.wholeColumns() % (16 * shape.warps), 0u);
+    EXPECT_GE(shape.stages(), shape.isInGroups ? 2u : 3u);
+    EXPECT_LE(KeyRing::bytes(shape), (227u - 8) << 10);
+    EXPECT_EQ(sharings().front().cluster, 1u);
+    const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
+    EXPECT_EQ(plans.front().choice("columns"), 512);
+    EXPECT_EQ(plans.front().dynamicSharedBytes, shape.stages() * shape.stageBytes() + shape.queryBytes());
+  }
+  // Queries of 64 rows leave no place for steps: warps multiply.
+  const FewQueriesShape deep = onHopper("1", "33", "8192", "640", "512");
+  EXPECT_FALSE(deep.isInGroups);
+  EXPECT_EQ(deep.blockRows(), 32u);
+  // Each thread of the kernel that adds parts up has one column.
+  EXPECT_GE(keyPartsSplit(onHopper("64", "128", "8192", "576", "512"), 64), 2u);
+  EXPECT_EQ(onHopper("1", "16", "8192", "320", "264").wholeColumns(), 384u);
+  read("1", "16", "8192", "648", "512");
+  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+}
+
+TEST_F(FewQueriesShapeTest, BringsValuesOnceThatAreKeys) {
+  const FewQueriesShape apart = onHopper("1", "16", "8192", "512"),
+                        same = onHopper("1", "16", "8192", "512", "of keys");
+  EXPECT_FALSE(apart.valuesAreKeys);
+  EXPECT_TRUE(same.valuesAreKeys);
+  EXPECT_EQ(same.stageBytes() / same.stepKeys(), apart.stageBytes() / apart.stepKeys() / 2);
+  // A warp that has all columns of a row reads them as any others.
+  EXPECT_FALSE(onHopper("1", "16", "8192", "128", "of keys").valuesAreKeys);
 }
 
 TEST_F(FewQueriesShapeTest, SharesColumnsOfFewRows) {
