@@ -155,7 +155,7 @@ def summed_by_image(shape, given, filters):
 
 def convolve(f, shape, operand, result, image, filters, by=None):
     pin = f"attrs = {{{{tenon.tile = {{{{by = \"{by}\"}}}}}}}} " if by else ""
-    rank = len(shape.image)
+    rank, images = len(shape.image), image.shape[len(shape.arranged(shape.order[0].split("n")[0]))]
     if shape.before or shape.behind:
         behind = shape.before if shape.behind is None else shape.behind
         image = f.pad(image, *([size * (letter == "p") for letter in shape.order[0] for size in ([low] * rank if letter == "p" else [0])]
@@ -169,7 +169,7 @@ def convolve(f, shape, operand, result, image, filters, by=None):
     maps = [map_text(read, loops), map_text(shape.arranged(shape.order[1], **letters, w=windows), loops),
             map_text(shape.arranged(shape.result_order, **letters, p=places), loops)]
     kinds = ", ".join(['"parallel"'] * len(over) + ['"reduction"'] * len(summed))
-    sizes = shape.arranged(shape.result_order, p=shape.out)
+    sizes = shape.arranged(shape.result_order, n=[images], p=shape.out)
     return text(f, result, sizes,
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
                 f"{{o[1]}}) outs({{2}} : {{o[2]}}) {pin}{{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
@@ -348,7 +348,8 @@ def cases(sizes):
             infinite = argument(operand, image.data.copy())
             for i, value in enumerate((np.inf, -np.inf, np.nan)):
                 infinite.data[(0, *(size * (i + 1) // 4 for size in shape.image), 3 * i)] = value
-            for name, given in (("", image), (", an infinity", infinite)):
+            unknown = argument(operand, infinite.data, [True] + [False] * (infinite.data.ndim - 1))
+            for name, given in (("", image), (", an infinity", infinite), (", unknown images", unknown)):
                 yield Case("convolution by bands" + name, f"{operand} to {result}", one(
                     [given, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b, by="bands"),
                     lambda a, b, shape=shape: convolved(shape, a.v, b.v)))

@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t kLeastWindow = 2, kMostWindow = 256;
 // What all targets' blocks may have, and periods that are on their way; registers of sums, bands and rows.
 constexpr int64_t kMostSharedBytes = 64 << 10, kMostStages = 4, kLeastStages = 2, kMostRegisters = 190;
+// Of an unknown number of images, what tiles are chosen for.
+constexpr int64_t kAssumedImages = 32;
 // Of a place whose results are computed, beside one that is read.
 constexpr int64_t kLanes = 3;
 // Blocks that a large device has at once.
@@ -28,7 +30,8 @@ std::optional<BandForm> BandForm::of(const KernelFunction &kernel, const GroupSh
     return std::nullopt;
   BandForm form{std::move(found->loops), std::move(found->product), found->image, std::move(found->sizes)};
   for (auto [dimension, loop] : llvm::enumerate(form.loops.outer)) // images one behind the other, whole ones
-    if (form.image.shape[dimension].size != form.sizes[loop])
+    if (const Extent &extent = form.image.shape[dimension];
+        ShapedType::isDynamic(form.sizes[loop]) ? !extent.value : extent.value || extent.size != form.sizes[loop])
       return std::nullopt;
   const int64_t window = form.down().window * form.along().window;
   if (window < kLeastWindow || window > kMostWindow)
@@ -58,8 +61,12 @@ BandForm::Slide BandForm::along() const {
 int64_t BandForm::images() const {
   int64_t count = 1;
   for (unsigned loop : loops.outer)
-    count *= sizes[loop];
+    count *= ShapedType::isDynamic(sizes[loop]) ? kAssumedImages : sizes[loop];
   return count;
+}
+
+bool BandForm::knowsImages() const {
+  return llvm::none_of(loops.outer, [&](unsigned loop) { return ShapedType::isDynamic(sizes[loop]); });
 }
 
 int64_t BandTile::tilesOf(const BandForm &form) const {
@@ -112,6 +119,8 @@ int64_t pairsOfBlock(const BandForm &form, const BandTile &tile) {
 }
 
 int64_t blocksOf(const BandForm &form, const BandTile &tile) {
+  if (!form.knowsImages())
+    return tile.chunksOf(form) * std::max<int64_t>(kBlocksAtOnce / tile.chunksOf(form), 1);
   const int64_t all = tile.tilesOf(form) * BandGeometry(form, tile).pairs;
   return tile.chunksOf(form) * int64_t(llvm::divideCeil(all, pairsOfBlock(form, tile)));
 }

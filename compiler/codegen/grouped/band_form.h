@@ -49,7 +49,11 @@ struct BandForm {
   Slide down() const;
   Slide along() const;
   int64_t channels() const { return sizes[loops.channel]; }
+  /// Where it is not known how many there are, as many as tiles are chosen for.
   int64_t images() const;
+  bool knowsImages() const;
+  /// Whether so many at a time leave none over.
+  bool areImagesWhole(int64_t each) const { return knowsImages() ? images() % each == 0 : each == 1; }
 };
 
 /// What a block goes down at once: eight pieces of some images, of some channels that each of its warps has.
@@ -102,7 +106,7 @@ struct BandGeometry {
 bool isWorthBands(const BandForm &form);
 
 /// Pairs of lines of a block, all tiles of a chunk one behind the other: so many that blocks are one wave of a large
-/// device.
+/// device. Of an unknown number of images the blocks share what there is.
 int64_t pairsOfBlock(const BandForm &form, const BandTile &tile);
 int64_t blocksOf(const BandForm &form, const BandTile &tile);
 

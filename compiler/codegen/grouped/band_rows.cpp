@@ -99,8 +99,8 @@ void BandRows::bring(const Period &period, Value exists, Value slot) const {
     Value number = add(thread_, round * kBandThreads);
     const Values at = placeAlong(number, {1, tile_.images, geometry_.places, copies});
     Value is = exists, channel = mul(at[3], kCopy);
-    if (form_.images() % tile_.images != 0)
-      both(is, less(k_.add(tile.image, at[1]), form_.images()));
+    if (!form_.areImagesWhole(tile_.images))
+      both(is, k_.less(k_.add(tile.image, at[1]), images_));
     if (form_.channels() % tile_.channels() != 0)
       both(is, less(k_.add(firstChannel_, channel), form_.channels()));
     both(is, less(k_.add(firstLine, at[0]), down_.size));

@@ -45,13 +45,14 @@ public:
     mlir::Value image, place;
   };
 
+  /// @param images how many there are
   /// @param isAligned whether vectors of the image are
   /// @param arena what the periods' rows come to
   BandRows(const BandForm &form, const BandGeometry &geometry, KernelBuilder &k, Bodies &bodies, TensorCore &core,
-           bool isAligned, mlir::Value arena, mlir::Value thread, mlir::Value firstChannel)
+           mlir::Value images, bool isAligned, mlir::Value arena, mlir::Value thread, mlir::Value firstChannel)
       : BandNumbers(k), form_(form), geometry_(geometry), tile_(geometry.tile), down_(form.down()),
-        along_(form.along()), bodies_(bodies), core_(core), isAligned_(isAligned), arena_(arena), thread_(thread),
-        firstChannel_(firstChannel), element_(form.image.element), word_(k.b.getI32Type()) {}
+        along_(form.along()), bodies_(bodies), core_(core), images_(images), isAligned_(isAligned), arena_(arena),
+        thread_(thread), firstChannel_(firstChannel), element_(form.image.element), word_(k.b.getI32Type()) {}
 
   /// Of pairs of lines from `first` on, all tiles of a chunk one behind the other; before `last`.
   Period firstPeriod(mlir::Value first, mlir::Value last) const;
@@ -70,6 +71,7 @@ private:
   const BandForm::Slide down_, along_;
   Bodies &bodies_;
   TensorCore &core_;
+  mlir::Value images_;
   const bool isAligned_;
   mlir::Value arena_, thread_, firstChannel_;
   mlir::Type element_;

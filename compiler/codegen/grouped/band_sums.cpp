@@ -12,16 +12,16 @@ namespace {
 class BandKernel : BandNumbers {
 public:
   BandKernel(const KernelFunction &kernel, const GroupShape &shape, KernelBuilder &k, GroupSpace &space, Bodies &bodies,
-             const BandForm &form, uint32_t width, bool isAligned)
+             const BandForm &form, Value images, uint32_t width, bool isAligned)
       : BandNumbers(k), kernel_(kernel), shape_(shape), space_(space), bodies_(bodies), form_(form), width_(width),
         isAligned_(isAligned), tile_(*BandTile::of(form)), pairs_(tile_.vector / 2), geometry_(form, tile_),
-        down_(form.down()), along_(form.along()), element_(form.image.element), core_(k, element_),
+        down_(form.down()), along_(form.along()), element_(form.image.element), core_(k, element_), images_(images),
         word_(k.b.getI32Type()), arena_(k.dynamicShared()),
         staged_(k.at(arena_, k.b.getI8Type(), k.number(geometry_.stages * geometry_.periodBytes()))),
         thread_(k.word(k.thread())), lane_(k.rem(thread_, n(32))), warp_(k.div(thread_, n(32))),
         firstChannel_(mul(k.rem(k.word(k.block()), n(tile_.chunksOf(form))), tile_.channels())),
-        rows_(form, geometry_, k, bodies, core_, isAligned, arena_, thread_, firstChannel_), zero_(k.word(k.block(2))) {
-  }
+        rows_(form, geometry_, k, bodies, core_, images, isAligned, arena_, thread_, firstChannel_),
+        zero_(k.word(k.block(2))) {}
 
   void run();
 
@@ -51,6 +51,7 @@ private:
   const BandForm::Slide down_, along_;
   Type element_;
   TensorCore core_;
+  Value images_; // how many
   IntegerType word_;
   Value arena_, staged_;
   Value thread_, lane_, warp_, firstChannel_;
@@ -220,7 +221,7 @@ void BandKernel::sumPlainly(const Period &period, Value to) {
   const Sum &kind = form_.product.sum.sum;
   const BandRows::First tile = rows_.firstOf(period.tile);
   const Values at = placeAlong(lane_, {1, tile_.across() * BandTile::kWide});
-  Value image = k_.min(k_.add(tile.image, at[0]), n(form_.images() - 1));
+  Value image = k_.min(k_.add(tile.image, at[0]), add(images_, -1));
   Value firstPlace = add(mul(k_.add(tile.place, at[1]), along_.step), along_.offset);
   Value firstLine = mul(k_.sub(period.number, n(geometry_.before())), BandTile::kLines);
   Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(element_));
@@ -276,8 +277,8 @@ void BandKernel::store(const Period &period, Value from) {
     Value image = k_.add(tile.image, inTile[0]);
     for (auto [loop, index] : llvm::zip_equal(form_.loops.outer, placeAlong(image, outer)))
       loops[loop] = index;
-    if (form_.images() % tile_.images != 0)
-      both(is, less(image, form_.images()));
+    if (!form_.areImagesWhole(tile_.images))
+      both(is, k_.less(image, images_));
     if (form_.loops.down)
       place(form_.loops.down->loop, firstLine, at[0], down_.results, BandTile::kLines);
     else
@@ -320,15 +321,23 @@ void BandKernel::store(const Period &period, Value from) {
 }
 
 void BandKernel::run() {
-  const int64_t ofBlock = pairsOfBlock(form_, tile_), all = tile_.tilesOf(form_) * geometry_.pairs;
+  const auto across = int64_t(llvm::divideCeil(along_.results, tile_.across() * BandTile::kWide));
+  Value all = n(tile_.tilesOf(form_) * geometry_.pairs), ofBlock = n(pairsOfBlock(form_, tile_));
+  if (!form_.knowsImages()) {
+    const int64_t blocks = blocksOf(form_, tile_) / tile_.chunksOf(form_);
+    all = mul(k_.div(add(images_, tile_.images - 1), n(tile_.images)), across * geometry_.pairs);
+    ofBlock = k_.div(add(all, blocks - 1), n(blocks));
+  }
   const int64_t stages = geometry_.stages;
-  Value first = mul(k_.div(k_.word(k_.block()), n(tile_.chunksOf(form_))), ofBlock);
-  Value last = k_.min(add(first, ofBlock), n(all));
+  Value first = k_.mul(k_.div(k_.word(k_.block()), n(tile_.chunksOf(form_))), ofBlock);
+  Value last = k_.min(k_.add(first, ofBlock), all);
   auto tileOf = [&](Value pair) { return k_.div(pair, n(geometry_.pairs)); };
   // Every tile that the block has a part of begins with periods without results.
   Value tiles = add(k_.sub(tileOf(add(last, -1)), tileOf(first)), 1);
   Value periods = k_.add(k_.sub(last, first), mul(tiles, geometry_.before()));
   periods = k_.add(periods, k_.min(k_.rem(first, n(geometry_.pairs)), n(geometry_.moreBefore())));
+  if (!form_.knowsImages())
+    periods = k_.select(k_.less(first, last), periods, n(0));
   auto nextSlot = [&](Value slot) {
     Value following = add(slot, geometry_.periodBytes());
     return k_.select(k_.equal(following, n(stages * geometry_.periodBytes())), n(0), following);
@@ -414,13 +423,21 @@ void BandKernel::run() {
 } // namespace
 
 void writeBandSums(const KernelFunction &kernel, const GroupShape &shape, KernelBuilder &k, GroupSpace &space,
-                   Bodies &bodies, const BandForm &form) {
+                   Bodies &bodies, const KernelArguments &arguments, const BandForm &form) {
   space.vectorAxis = form.product.batch.front();
   const uint32_t width = vectorWidth(kernel, shape, space.vectorAxis);
   k.wantResident(kBandBlocks);
+  // The first dimension alone may be unknown.
+  Value images = k.number(form.images());
+  if (!form.knowsImages()) {
+    images = arguments.sizeOf(k.b, k.loc, form.image.shape.front());
+    for (unsigned loop : llvm::drop_begin(form.loops.outer))
+      images = k.mul(images, k.number(form.sizes[loop]));
+  }
+  images = k.word(images);
   auto write = [&](bool isAligned) {
     Bodies::Scope scope(bodies);
-    BandKernel(kernel, shape, k, space, bodies, form, width, isAligned).run();
+    BandKernel(kernel, shape, k, space, bodies, form, images, width, isAligned).run();
   };
   Value isAligned =
       k.both(bodies.isAligned(width, /*needsWhole=*/true), bodies.isAligned(form.image, BandRows::kCopy * 2));

@@ -40,7 +40,7 @@ void Bands::write(Writer &writer) const {
   const int64_t blocks = blocksOf(form, *BandTile::of(form));
   if (!hasCores(writer.target))
     return writeWindowsIn(writer, blocks);
-  writeBandSums(writer.kernel, writer.shape, writer.k, writer.space, writer.bodies, form);
+  writeBandSums(writer.kernel, writer.shape, writer.k, writer.space, writer.bodies, writer.arguments, form);
 }
 
 } // namespace tenon::compiler::codegen

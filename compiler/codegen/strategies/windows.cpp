@@ -28,6 +28,11 @@ public:
 
   /// What block `block` of the plan computes.
   void run(Value block);
+  /// Of all results.
+  Value blocks() {
+    const int64_t perBlock = int64_t(k_.threads) * width_;
+    return k_.div(k_.add(numbers(), k_.number(perBlock - 1)), k_.number(perBlock));
+  }
 
 private:
   using Values = SmallVector<Value>; // [results][sums][lanes]
@@ -426,19 +431,13 @@ void Windows::write(Writer &writer) const {
 }
 
 void writeWindowsIn(Writer &writer, int64_t blocks) {
-  const GridFactor grid = Windows().plan(writer.kernel, writer.shape)->grid.front();
-  int64_t all = 1; // of sizes that are known
-  for (const Extent &extent : grid.extents)
-    all *= extent.size;
   KernelBuilder &k = writer.k;
   WindowsWriter windows(writer);
-  const int64_t perBlock = grid.perBlock / kThreads * k.threads;
-  k.loop(k.block(), k.number(int64_t(llvm::divideCeil(all, perBlock))), k.number(blocks), {},
-         [&](Value block, ValueRange) {
-           Bodies::Scope scope(writer.bodies);
-           windows.run(block);
-           return SmallVector<Value>();
-         });
+  k.loop(k.block(), windows.blocks(), k.number(blocks), {}, [&](Value block, ValueRange) {
+    Bodies::Scope scope(writer.bodies);
+    windows.run(block);
+    return SmallVector<Value>();
+  });
 }
 
 } // namespace tenon::compiler::codegen

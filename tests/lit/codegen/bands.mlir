@@ -6,6 +6,9 @@
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.kernels/each_dispatch_0_sm_90a.ptx
 // RUN: FileCheck %s --check-prefix=OLD --input-file=%t.kernels/each_dispatch_0_sm_75.ptx
 
+// Of any number of images, with what they become behind it.
+// CHECK: func.func @any_dispatch_0
+// CHECK-SAME: tenon.strategy = {{.*}}name = "bands"
 // CHECK: func.func @each_dispatch_0
 // CHECK-SAME: tenon.strategy = {{.*}}name = "bands"
 // CHECK: func.func @few_dispatch_0
@@ -50,4 +53,22 @@ func.func @few(%x: tensor<4x16x16x64xbf16>, %w: tensor<3x3x64xbf16>) -> tensor<4
   %start = linalg.fill ins(%none : f32) outs(%e : tensor<4x14x14x64xf32>) -> tensor<4x14x14x64xf32>
   %r = linalg.depthwise_conv_2d_nhwc_hwc ins(%x, %w : tensor<4x16x16x64xbf16>, tensor<3x3x64xbf16>) outs(%start : tensor<4x14x14x64xf32>) -> tensor<4x14x14x64xf32>
   return %r : tensor<4x14x14x64xf32>
+}
+
+func.func @any(%x: tensor<?x32x32x64xbf16>, %w: tensor<5x5x64xbf16>) -> tensor<?x28x28x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %images = tensor.dim %x, %c0 : tensor<?x32x32x64xbf16>
+  %none = arith.constant 0.0 : f32
+  %e = tensor.empty(%images) : tensor<?x28x28x64xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<?x28x28x64xf32>) -> tensor<?x28x28x64xf32>
+  %s = linalg.depthwise_conv_2d_nhwc_hwc ins(%x, %w : tensor<?x32x32x64xbf16>, tensor<5x5x64xbf16>) outs(%start : tensor<?x28x28x64xf32>) -> tensor<?x28x28x64xf32>
+  %o = tensor.empty(%images) : tensor<?x28x28x64xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, y, x, c) -> (n, y, x, c)>, affine_map<(n, y, x, c) -> (n, y, x, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<?x28x28x64xf32>) outs(%o : tensor<?x28x28x64xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %m = arith.maximumf %a, %none : f32
+    %t = arith.truncf %m : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<?x28x28x64xbf16>
+  return %r : tensor<?x28x28x64xbf16>
 }

@@ -41,7 +41,7 @@ std::optional<ChannelWindows::Place> placeOf(linalg::GenericOp op, AffineExpr in
 
 std::optional<ChannelWindows> ChannelWindows::of(const Contraction &product) {
   linalg::GenericOp op = product.op;
-  const std::optional<FilterSides> sides = FilterSides::of(product);
+  const std::optional<FilterSides> sides = FilterSides::of(product, /*mayCountImages=*/true);
   Type element = factorTypeOf(product.left.value);
   if (!sides || (!element.isF16() && !element.isBF16()) || product.batch.size() != 1 || !product.places.empty())
     return std::nullopt;
@@ -74,6 +74,10 @@ std::optional<ChannelWindows> ChannelWindows::of(const Contraction &product) {
     else
       return std::nullopt;
   }
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (ShapedType::isDynamic(size) && (found.outer.empty() || loop != found.outer.front() ||
+                                        map.getResult(0) != getAffineDimExpr(unsigned(loop), op.getContext())))
+      return std::nullopt;
   // Each loop once, and results whose channels lie last, too.
   llvm::sort(met);
   const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));

@@ -29,8 +29,8 @@ struct ChannelWindows {
   std::optional<Place> down;            // the dimension in front of `along`
   Place along;                          // the one in front of the channels
 
-  /// Nothing where the product is none, a size is unknown, elements are no f16 or bf16 in memory, or windows slide in
-  /// another way.
+  /// Nothing where the product is none, a size is unknown but for the number of images, the first dimension, elements
+  /// are no f16 or bf16 in memory, or windows slide in another way.
   static std::optional<ChannelWindows> of(const Contraction &product);
 };
 

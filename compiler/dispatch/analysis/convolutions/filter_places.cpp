@@ -45,23 +45,27 @@ std::optional<FilterRead> FilterRead::of(const ContractionSide &side, linalg::Ge
   return FilterRead{operand->get(), op.getMatchingIndexingMap(operand)};
 }
 
-std::optional<FilterSides> FilterSides::of(const Contraction &product) {
+std::optional<FilterSides> FilterSides::of(const Contraction &product, bool mayCountImages) {
   linalg::GenericOp op = product.op;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (product.combiner != Combiner::AddF || product.batch.empty() || !product.places.empty() ||
-      llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0) ||
+      (!mayCountImages && llvm::is_contained(sizes, ShapedType::kDynamic)) || llvm::is_contained(sizes, 0) ||
       factorTypeOf(product.left.value) != factorTypeOf(product.right.value))
     return std::nullopt;
-  for (Value operand : op->getOperands())
-    if (auto type = dyn_cast<RankedTensorType>(operand.getType()); type && !type.hasStaticShape())
-      return std::nullopt;
+  auto isKnown = [&](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor ||
+           !ShapedType::isDynamicShape(tensor.getShape().drop_front(mayCountImages && tensor.getRank() != 0));
+  };
+  if (!llvm::all_of(op->getOperandTypes(), isKnown))
+    return std::nullopt;
   const std::optional<FilterRead> left = FilterRead::of(product.left, op), right = FilterRead::of(product.right, op);
   if (!left || !right)
     return std::nullopt;
   const bool isLeft = !left->map.isProjectedPermutation();
   const FilterSides found{isLeft ? *left : *right, isLeft ? *right : *left, isLeft};
   const ContractionSide &gradient = isLeft ? product.right : product.left;
-  const bool slides = !found.image.map.isProjectedPermutation();
+  const bool slides = !found.image.map.isProjectedPermutation() && isKnown(found.image.tensor.getType());
   return slides && found.gradient.map.isProjectedPermutation() && !gradient.border ? std::optional(found)
                                                                                    : std::nullopt;
 }

@@ -32,8 +32,9 @@ struct FilterSides {
   FilterRead image, gradient;
   bool isImageLeft = true; // of the product
 
-  /// Nothing where a size is unknown, or factors are of two types.
-  static std::optional<FilterSides> of(const Contraction &product);
+  /// Nothing where a size is unknown, but for that of the first dimensions if `mayCountImages`, or factors are of two
+  /// types.
+  static std::optional<FilterSides> of(const Contraction &product, bool mayCountImages = false);
   /// Loops that are rows or columns of the product, of one of them.
   static llvm::ArrayRef<unsigned> ownLoops(const Contraction &product, bool ofLeft) {
     return ofLeft ? product.rows : product.columns;

@@ -9,22 +9,24 @@ namespace {
 class BandFormTest : public KernelTest {
 protected:
   struct Sizes {
-    int64_t images = 32, height = 28, width = 28, channels = 240, step = 1, window = 5;
+    int64_t images = 32, height = 28, width = 28, channels = 240, step = 1, window = 5; // images: 0, unknown
   };
 
   /// result[n, y, x, c] = sum of image[n, y * step + r, x * step + s, c] * filters[r, s, c].
   std::optional<BandForm> form(const Sizes &sizes) {
     const std::string step = std::to_string(sizes.step);
-    const std::string image = tensorText({sizes.images, (sizes.height - 1) * sizes.step + sizes.window,
-                                          (sizes.width - 1) * sizes.step + sizes.window, sizes.channels},
-                                         "bf16"),
+    auto unknown = [&](std::string text) { return sizes.images == 0 ? text.replace(text.find("<0x"), 2, "<?") : text; };
+    const std::string image = unknown(tensorText({sizes.images, (sizes.height - 1) * sizes.step + sizes.window,
+                                                  (sizes.width - 1) * sizes.step + sizes.window, sizes.channels},
+                                                 "bf16")),
                       filters = tensorText({sizes.window, sizes.window, sizes.channels}, "bf16"),
-                      result = tensorText({sizes.images, sizes.height, sizes.width, sizes.channels}, "f32");
-    const std::string loops = "affine_map<(n, y, x, c, r, s) -> ";
+                      result = unknown(tensorText({sizes.images, sizes.height, sizes.width, sizes.channels}, "f32"));
+    const std::string loops = "affine_map<(n, y, x, c, r, s) -> ",
+                      dims = sizes.images == 0 ? " {tenon.dims = array<i64: 0>}" : "";
     kernel_ = KernelFunction::read(parseFunction(
-        "func.func @k(%a: " + image + ", %b: " + filters + ", %c: " + result + ") -> (" + result +
-        ") {\n%v = linalg.generic {indexing_maps = [" + loops + "(n, y * " + step + " + r, x * " + step +
-        " + s, c)>, " + loops + "(r, s, c)>, " + loops +
+        "func.func @k(" + std::string(sizes.images == 0 ? "%n: index, " : "") + "%a: " + image + dims + ", %b: " +
+        filters + ", %c: " + result + dims + ") -> (" + result + dims + ") {\n%v = linalg.generic {indexing_maps = [" +
+        loops + "(n, y * " + step + " + r, x * " + step + " + s, c)>, " + loops + "(r, s, c)>, " + loops +
         "(n, y, x, c)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\", \"reduction\", "
         "\"reduction\"]} ins(%a, %b : " +
         image + ", " + filters + ") outs(%c : " + result +
@@ -58,6 +60,19 @@ TEST_F(BandFormTest, OfLargeWindowsTheyAreWorthIt) {
   EXPECT_FALSE(isWorthBands(*form({.window = 3}))) << "memory limits these without tensor cores";
   EXPECT_FALSE(isWorthBands(*form({.step = 2})));
   EXPECT_FALSE(isWorthBands(*form({.height = 14, .width = 14, .window = 7}))) << "most lines are on their way";
+}
+
+TEST_F(BandFormTest, OfAnUnknownNumberOfImagesBlocksAreOneWave) {
+  const auto found = form({.images = 0});
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->knowsImages());
+  EXPECT_TRUE(found->areImagesWhole(1));
+  EXPECT_FALSE(found->areImagesWhole(2));
+  EXPECT_TRUE(isWorthBands(*found));
+  const int64_t blocks = blocksOf(*found, *BandTile::of(*found));
+  EXPECT_EQ(blocks % BandTile::of(*found)->chunksOf(*found), 0);
+  EXPECT_GT(blocks, 200);
+  EXPECT_LE(blocks, 264);
 }
 
 TEST_F(BandFormTest, RegistersDecideHowManyChannelsAWarpHas) {
