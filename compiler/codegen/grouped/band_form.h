@@ -6,21 +6,19 @@
 // windows reach: of windows of seven, ten. Of two neighbouring channels a piece is eight columns of a product, and what
 // is summed over are groups of four places of the two channels:
 //
-//   sums[piece, (result, channel)] = sum over places and channels of image[piece, (place, channel)] * band[(place,
-//   channel),
-//                                                                                              (result, channel)]
+//   sums[piece, (x, c)] = sum over places p and channels d of image[piece, (p, d)] * band[(p, d), (x, c)]
 //
-// The band has the filter's element where the place lies in the result's window and the channel is the same, and zeros
-// beside it. Of 7 x 7 windows 168 products are computed for 49 that are wanted, by units that have 16 times as many as
-// the arithmetic of f32. A zero times what is infinite or no number is none, so a piece that meets such an element has
-// no finite sums: whoever finds some that are not computes them again, each from its own window.
+// The band has the filter's element where place p lies in the window of result x and the channels are the same, and
+// zeros beside it. Of 7 x 7 windows 168 products are computed for 49 that are wanted, by units that have 16 times as
+// many as the arithmetic of f32. A zero times what is infinite or no number is none, so a piece that meets such an
+// element has no finite sums: whoever finds some that are not computes them again, each from its own window.
 //
 // Nothing is turned around for that: lane l of a warp has of a group the place l % 4 of piece l / 4, and of the sums
 // result l % 4 of piece l / 4. Where channels lie last, what it reads at once are eight channels of a place, the left
 // sides of four products, and what it has at the end are eight channels of a result.
 //
 // A warp goes down the rows of eight pieces, two lines of results with each period. The image's rows pass once; what
-// they add to the lines whose windows they lie in is added at once, to as many pairs of lines as a window is high.
+// they add to the lines whose windows they lie in is added at once: of windows of seven to four pairs of lines.
 #pragma once
 
 #include "compiler/codegen/contraction/product.h"
@@ -70,7 +68,7 @@ struct BandTile {
   int64_t tilesOf(const BandForm &form) const;
   int64_t chunksOf(const BandForm &form) const { return int64_t(llvm::divideCeil(form.channels(), channels())); }
 
-  /// With the fewest lanes that have nothing to do; nothing where none fits.
+  /// The one that computes and reads least; nothing where none fits.
   static std::optional<BandTile> of(const BandForm &form);
 };
 
