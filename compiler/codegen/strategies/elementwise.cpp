@@ -78,11 +78,31 @@ int64_t multipleOfRow(const Writer &w) {
   return row ? *row : w.choiceOr("multiple", 1);
 }
 
+/// How permuted tensors are indexed, each way once.
+SmallVector<AffineMap> ordersOf(const Writer &w) {
+  SmallVector<AffineMap> orders;
+  auto add = [&](const KernelOp &op, const KernelTensor &tensor) {
+    const AffineMap map = w.shape.mapOf(tensor, op.op);
+    if (map.isPermutation() && !w.space.isInOrder(map) && !llvm::is_contained(orders, map))
+      orders.push_back(map);
+  };
+  for (const KernelOp &op : w.kernel.ops) {
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory() && !input.bodyArgument.use_empty())
+        add(op, input.tensor);
+    for (const KernelOutput &output : op.outputs)
+      if (output.isStored)
+        add(op, output.tensor);
+  }
+  return orders;
+}
+
 class ElementwiseWriter {
 public:
   explicit ElementwiseWriter(Writer &w)
       : w_(w), k_(w.k), width_(w.choice("width")), axes_(w.shape.axes.size()), multiple_(multipleOfRow(w)),
-        unrolled_(w.choice("unrolled") > 1 ? unrolledAxis(w.kernel, w.shape) : std::nullopt) {}
+        unrolled_(w.choice("unrolled") > 1 ? unrolledAxis(w.kernel, w.shape) : std::nullopt),
+        hasUnknownRows_(axes_ > 1 && !unrolled_ && !GroupShape::sizeOf(w.shape.axes)), orders_(ordersOf(w)) {}
 
   void run() {
     const unsigned axes = axes_;
@@ -113,6 +133,8 @@ private:
       const Quotient found = w_.space.divide(element, *unrolled_ + 1, axes_);
       w_.space.place(point, 0, *unrolled_, found.quotient);
       w_.space.place(point, *unrolled_ + 1, axes_, found.remainder);
+    } else if (hasUnknownRows_) {
+      w_.space.placeAll(point, element, orders_);
     } else {
       w_.space.place(point, 0, axes_, element);
     }
@@ -262,8 +284,10 @@ private:
   const unsigned width_, axes_;
   const int64_t multiple_;                 // that a row is one of
   const std::optional<unsigned> unrolled_; // axis that the thread runs through
-  Value elements_;                         // without it
-  Value first_;                            // element of the block
+  const bool hasUnknownRows_;
+  const SmallVector<AffineMap> orders_; // of permuted tensors
+  Value elements_;                      // without it
+  Value first_;                         // element of the block
 };
 
 Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, uint32_t width) {

@@ -116,6 +116,9 @@ SmallVector<Value> Bodies::loadPrefix(const KernelOp &op, const KernelTensor &te
                                       unsigned prefix) {
   const unsigned axis = space_.vectorAxis;
   const Quotient at = space_.dividePrefix(axis, prefix, point.index[axis]);
+  if (areWholeParts_)
+    return SmallVector<Value>(
+        width_, loadElement(k_, arguments_, tensor, space_.element(tensor, op.op, point, 0, at.quotient)));
   Value left = k_.sub(space_.sizeBehind(axis, prefix), at.remainder); // lanes that are still in the first part
   left = arith::TruncIOp::create(k_.b, k_.loc, k_.b.getI32Type(), k_.min(left, k_.number(width_)));
   auto isNext = [&](unsigned lane) -> Value {
@@ -374,6 +377,17 @@ Value Bodies::areBasesAligned(unsigned width) {
       }
   }
   return aligned;
+}
+
+Value Bodies::areWholeParts(unsigned width) {
+  Value all;
+  const unsigned axis = space_.vectorAxis;
+  for (unsigned prefix : space_.shape().axes[axis].prefixes)
+    if (!knownProduct(space_.shape().axes[axis].behind(prefix))) {
+      Value isWhole = k_.equal(k_.rem(space_.sizeBehind(axis, prefix), k_.number(width)), k_.number(0));
+      all = all ? k_.both(all, isWhole) : isWhole;
+    }
+  return all;
 }
 
 Value Bodies::isAligned(unsigned width, bool needsWhole) {

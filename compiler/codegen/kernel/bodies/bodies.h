@@ -69,6 +69,12 @@ public:
   /// aligned: each is tested. None: no longer.
   void setRagged(std::optional<mlir::AffineMap> order) { order_ = order; }
 
+  /// From here on no vector lies in two parts of the row (SpaceAxis::prefixes), or perhaps some do.
+  void setWholeParts(bool areWhole) { areWholeParts_ = areWhole; }
+  /// Whether vectors of `width` lanes do not, since what is behind each prefix is a multiple of one; null: there is no
+  /// prefix, or it is known.
+  mlir::Value areWholeParts(unsigned width);
+
   /// From here on lanes that do not agree are not computed, but doubted (BodyValues::setDoubts). Null: no longer.
   void collectDoubts(llvm::SmallVector<mlir::Value> *doubts) { doubts_ = doubts; }
 
@@ -171,6 +177,7 @@ private:
   unsigned width_ = 1;
   bool isAligned_ = true;
   bool isOfOperand_ = false;
+  bool areWholeParts_ = false;
   llvm::SmallVector<mlir::Value> *doubts_ = nullptr;
   std::optional<mlir::AffineMap> order_; // of tensors whose vectors are aligned, where rows are ragged
   Scope::Known known_;

@@ -67,6 +67,88 @@ void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear
   llvm::copy(indices, point.index.begin() + first);
 }
 
+bool GroupSpace::isInOrder(AffineMap map) const {
+  SmallVector<unsigned> order;
+  for (const SpaceAxis &axis : shape_.axes)
+    llvm::append_range(order, axis.axes);
+  return map.getNumResults() == order.size() && llvm::all_of(llvm::zip_equal(map.getResults(), order), [](auto both) {
+           auto [expr, axis] = both;
+           return dispatch::loopOf(expr) == std::optional(axis);
+         });
+}
+
+/// @param indices [axes], of `type`
+Value GroupSpace::offsetIn(AffineMap order, ArrayRef<Value> indices, Type type) {
+  auto cast = [&](Value size) -> Value {
+    return type.isInteger(64) ? size : arith::TruncIOp::create(k_.b, k_.loc, type, size).getResult();
+  };
+  Value offset, stride;
+  // An axis of the kernel may be several neighbours of the tensor.
+  for (size_t result = order.getNumResults(); result-- > 0;) {
+    const unsigned last = *dispatch::loopOf(order.getResult(result));
+    for (auto [number, axis] : llvm::enumerate(shape_.axes)) {
+      if (axis.axes.back() != last)
+        continue;
+      Value term = stride ? arith::MulIOp::create(k_.b, k_.loc, indices[number], stride).getResult() : indices[number];
+      offset = offset ? arith::AddIOp::create(k_.b, k_.loc, offset, term).getResult() : term;
+      Value size = cast(sizes_[number]);
+      stride = stride ? arith::MulIOp::create(k_.b, k_.loc, stride, size).getResult() : size;
+    }
+  }
+  return offset;
+}
+
+void GroupSpace::placeAll(Point &point, Value linear, ArrayRef<AffineMap> orders) {
+  const size_t axes = sizes_.size();
+  Type i32 = k_.b.getI32Type(), i64 = k_.b.getI64Type();
+  auto wide = [&](Value value) -> Value { return arith::ExtUIOp::create(k_.b, k_.loc, i64, value); };
+  auto by = [&](auto divided, Type type) {
+    SmallVector<Value> indices(axes);
+    Value rest = linear;
+    for (size_t axis = axes; axis-- > 1;) {
+      const Quotient found = divided(rest, unsigned(axis));
+      indices[axis] = found.remainder;
+      rest = found.quotient;
+    }
+    indices.front() = rest;
+    SmallVector<Value> found = indices;
+    if (type == i32)
+      for (Value &index : indices)
+        index = arith::TruncIOp::create(k_.b, k_.loc, i32, index);
+    for (AffineMap order : orders)
+      found.push_back(type == i32 ? wide(offsetIn(order, indices, i32)) : offsetIn(order, indices, i64));
+    return found;
+  };
+  constexpr int64_t kMostBehind = 1 << 16;
+  SmallVector<Value> words(sizes_);
+  words.push_back(k_.add(size(0, unsigned(axes)), k_.number(kMostBehind)));
+  const SmallVector<Value> found = k_.choose(
+      areWords(k_, words), SmallVector<Type>(axes + orders.size(), i64),
+      [&] {
+        return by([&](Value x, unsigned axis) { return divideWords(k_, x, sizes_[axis], reciprocals_[axis]); }, i32);
+      },
+      [&] { return by([&](Value x, unsigned axis) { return divide(x, axis, axis + 1); }, i64); });
+  point.index.assign(found.begin(), found.begin() + axes);
+  point.linear = linear;
+  for (auto [order, offset] : llvm::zip_equal(orders, ArrayRef(found).drop_front(axes)))
+    point.offsets.push_back({order, offset});
+}
+
+/// What placeAll() has found of the element.
+std::optional<Value> GroupSpace::knownElement(const KernelTensor &tensor, linalg::GenericOp op, const Point &point,
+                                              unsigned lane) {
+  if (!point.linear || (lane != 0 && shape_.along(tensor, op, vectorAxis) != GroupShape::Along::Adjacent))
+    return std::nullopt;
+  const AffineMap map = shape_.mapOf(tensor, op);
+  Value first = isInOrder(map) ? point.linear : Value();
+  for (auto &[order, offset] : point.offsets)
+    if (order == map)
+      first = offset;
+  if (!first)
+    return std::nullopt;
+  return lane == 0 ? first : k_.add(first, k_.number(lane));
+}
+
 Value GroupSpace::laneIndex(unsigned axis, const Point &point, unsigned lane) {
   Value index = point.index[axis];
   return axis == vectorAxis && lane != 0 ? k_.add(index, k_.number(lane)) : index;
@@ -134,6 +216,8 @@ Quotient GroupSpace::dividePrefix(unsigned axis, unsigned prefix, Value position
 
 Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane,
                           Value prefix) {
+  if (std::optional<Value> known = prefix ? std::nullopt : knownElement(tensor, op, point, lane))
+    return *known;
   Value offset = k_.number(0), stride = k_.number(1);
   auto step = [&](Value index) { offset = k_.add(offset, k_.mul(index, stride)); };
   for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {

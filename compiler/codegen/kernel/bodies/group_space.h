@@ -14,6 +14,9 @@ struct Point {
   llvm::SmallVector<mlir::Value> index; // [axes]
   unsigned id = 0;                      // of the point: values computed there are remembered by it
   unsigned place = 0;                   // of all points that differ on the unrolled axis alone: what they read
+  mlir::Value linear;                   // number of the element on all axes; null: only the positions are known
+  // Of the element in tensors that a map of the group's axes indexes (GroupShape::mapOf).
+  llvm::SmallVector<std::pair<mlir::AffineMap, mlir::Value>, 2> offsets;
 };
 
 class GroupSpace {
@@ -28,6 +31,12 @@ public:
   Quotient divide(mlir::Value number, unsigned first, unsigned last);
   /// Writes the position `linear` of axes [first, last) into the point.
   void place(Point &point, unsigned first, unsigned last, mlir::Value linear);
+  /// The same of all axes, where not all sizes are known; and where the element lies in tensors that `orders` index,
+  /// which are permutations: of numbers of 32 bits, in numbers of 32 bits. `linear` is less than 2^16 behind the last
+  /// element.
+  void placeAll(Point &point, mlir::Value linear, llvm::ArrayRef<mlir::AffineMap> orders);
+  /// Whether a tensor has its elements in the order of the axes.
+  bool isInOrder(mlir::AffineMap map) const;
   unsigned newId() { return nextId_++; }
 
   unsigned vectorAxis = 0;
@@ -49,6 +58,9 @@ public:
   mlir::Value sizeBehind(unsigned axis, unsigned prefix);
 
 private:
+  mlir::Value offsetIn(mlir::AffineMap order, llvm::ArrayRef<mlir::Value> indices, mlir::Type type);
+  std::optional<mlir::Value> knownElement(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point,
+                                          unsigned lane);
   mlir::Value axisIndex(unsigned groupAxis, const Point &point, unsigned lane);
   mlir::Value laneIndex(unsigned axis, const Point &point, unsigned lane);
 

@@ -131,7 +131,18 @@ void RowsWriter::writeRows() {
       return k_.branch(condition, [&] { writeRow(width_, /*isRagged=*/true); }, apart);
     apart();
   };
-  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeWholeVectors(); }, ragged);
+  auto whole = [&] {
+    Value areWhole = bodies_.areWholeParts(width_);
+    if (!areWhole)
+      return writeWholeVectors();
+    auto write = [&](bool are) {
+      bodies_.setWholeParts(are);
+      writeWholeVectors();
+      bodies_.setWholeParts(false);
+    };
+    k_.branch(areWhole, [&] { write(true); }, [&] { write(false); });
+  };
+  k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), whole, ragged);
 }
 
 /// Of rows of any length, those that give every thread all vectors it has place for need no conditions for them, which
