@@ -2,24 +2,33 @@
 // tenon-generate-kernels (Passes.td): the kernel functions of each executable, lowered once and printed per target.
 //
 // Modules that print alike, but for the names of their kernels, are generated once: each kernel is called by a number
-// while it is generated, and each executable gets the PTX with its own names. What the cache has is not generated at
-// all. LLVM's part runs side by side (PtxJob); MLIR's stays on this thread, whose context it is.
+// while it is generated, and each executable gets the PTX with its own names. Where many modules differ in the sizes of
+// their tensors alone, those that are of one structure are generated once, too, with names for the numbers that differ
+// (families). What the cache has is not generated at all. LLVM's part runs side by side (PtxJob); MLIR's stays on this
+// thread, whose context it is.
 #include "compiler/codegen/generate_kernels.h"
 
 #include "abi/arch_table.h"
+#include "compiler/codegen/families/alike.h"
+#include "compiler/codegen/families/find_families.h"
+#include "compiler/codegen/families/numbered_kernels.h"
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/lowered_kernels.h"
+#include "compiler/codegen/ptx/named_numbers.h"
 #include "compiler/codegen/ptx/same_code.h"
 #include "compiler/codegen/targets.h"
+#include "compiler/codegen/written_kernels.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "support/files/file.h"
 #include "support/process/job_pool.h"
+#include "support/sha256.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -37,47 +46,6 @@ hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name
   return hal::ExecutableObjectAttr::get(context, StringAttr::get(context, "<generated>/" + name + ".ptx"), data);
 }
 
-/// What stands for a kernel's name while it is generated. No such name is the beginning of another.
-std::string placeholder(size_t number) {
-  return "__tenon_kernel_" + std::to_string(number) + "__";
-}
-
-/// PTX's identifiers. LLVM spells other names in its own way, so these keep theirs.
-bool isPtxIdentifier(StringRef name) {
-  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$'; };
-  return !name.empty() && llvm::all_of(name, isPart) && !llvm::isDigit(name.front());
-}
-
-std::string replaceAll(StringRef text, StringRef from, StringRef to) {
-  std::string result;
-  result.reserve(text.size());
-  for (size_t at; (at = text.find(from)) != StringRef::npos; text = text.drop_front(at + from.size()))
-    (result += text.take_front(at)) += to;
-  return result += text;
-}
-
-/// The functions of a module, named by numbers until the end of its life.
-class NumberedKernels {
-public:
-  explicit NumberedKernels(ModuleOp module) {
-    for (auto function : module.getOps<func::FuncOp>())
-      if (isPtxIdentifier(function.getName())) {
-        names_.push_back(function.getName().str());
-        functions_.push_back(function);
-        function.setName(placeholder(functions_.size() - 1));
-      }
-  }
-  ~NumberedKernels() {
-    for (auto [function, name] : llvm::zip_equal(functions_, names_))
-      function.setName(name);
-  }
-  std::vector<std::string> takeNames() { return names_; }
-
-private:
-  std::vector<func::FuncOp> functions_;
-  std::vector<std::string> names_;
-};
-
 /// The text that decides about a module's code; empty: it does not (bytes of a resource stand elsewhere).
 std::string textOf(ModuleOp module, bool withPlaces) {
   std::string text;
@@ -89,15 +57,25 @@ std::string textOf(ModuleOp module, bool withPlaces) {
 /// One module, whoever asks for it, for each target.
 struct Unit {
   struct Image {
-    std::string key;                 // in the cache
-    std::string ptx;                 // with placeholders
-    std::string llvmIr;              // the same; empty: nobody wants it
-    std::unique_ptr<PtxJob> job;     // until it is done
-    bool isNew = false;              // `ptx` was not in the cache
-    Image *like = nullptr;           // one with the same code, which is made or was found
-    std::optional<PlainWaits> waits; // what that one has not
+    std::string key;                  // in the cache
+    std::string ptx;                  // with placeholders
+    std::string llvmIr;               // the same; empty: nobody wants it
+    std::unique_ptr<PtxJob> job;      // until it is done
+    bool isNew = false;               // LLVM made `ptx`
+    bool isCached = false;            // the cache had it
+    Image *like = nullptr;            // one with the same code, which is made or was found
+    std::optional<PlainWaits> waits;  // what that one has not
+    Image *named = nullptr;           // of the unit's family, with names for numbers
+    std::vector<std::string> numbers; // that these stand for
   };
+  ModuleOp module;           // of the first executable that holds it; null: a family's
+  std::string text;          // that decides about its code; empty: none does
+  std::string alike;         // what the cache's keys depend on beside it: all that it may be made together with
   std::vector<Image> images; // [targets]
+
+  bool isCached() const {
+    return llvm::all_of(images, [](const Image &image) { return image.isCached; });
+  }
 };
 
 /// An executable that gets objects, once they are generated.
@@ -137,32 +115,12 @@ private:
     KernelCache cache(dumpFolder.empty() ? StringRef(cacheFolder) : StringRef(), optionsText(), cudaPath);
     std::vector<Request> requests;
     std::vector<std::unique_ptr<Unit>> units;
-    llvm::StringMap<Unit *> known; // by text
     bool ok = true;
     {
+      std::vector<std::unique_ptr<NumberedKernels>> numbered;
+      ok &= succeeded(readUnits(sources, targets.size(), requests, units, numbered));
       JobPool pool(jobs, kLargeStackBytes);
-      for (hal::ExecutableSourceOp source : sources) {
-        FailureOr<Request> request = readRequest(source);
-        if (failed(request)) {
-          ok = false;
-          continue;
-        }
-        NumberedKernels kernels(request->module);
-        request->names = kernels.takeNames();
-        const std::string text = textOf(request->module, lineInfo);
-        Unit *&unit = text.empty() ? request->unit : known[text];
-        if (!unit) {
-          FailureOr<std::unique_ptr<Unit>> begun = begin(request->module, text, targets, cache, pool);
-          if (failed(begun)) {
-            ok = false;
-            continue; // one that is like it reports its own errors
-          }
-          unit = begun->get();
-          units.push_back(std::move(*begun));
-        }
-        request->unit = unit;
-        requests.push_back(std::move(*request));
-      }
+      ok &= succeeded(beginAll(units, targets, cache, pool));
     }
     for (std::unique_ptr<Unit> &unit : units)
       ok &= succeeded(finish(*unit, targets, cache));
@@ -176,6 +134,101 @@ private:
         return failure();
     for (const Request &request : requests)
       attach(request, targets);
+    return success();
+  }
+
+  /// The modules of all executables, each once. @param numbered their kernels, until they are generated
+  LogicalResult readUnits(ArrayRef<hal::ExecutableSourceOp> sources, size_t targets, std::vector<Request> &requests,
+                          std::vector<std::unique_ptr<Unit>> &units,
+                          std::vector<std::unique_ptr<NumberedKernels>> &numbered) {
+    llvm::StringMap<Unit *> known; // by text
+    bool ok = true;
+    for (hal::ExecutableSourceOp source : sources) {
+      FailureOr<Request> request = readRequest(source);
+      if (failed(request)) {
+        ok = false;
+        continue;
+      }
+      numbered.push_back(std::make_unique<NumberedKernels>(request->module));
+      request->names = numbered.back()->names();
+      std::string text = textOf(request->module, lineInfo);
+      Unit *&unit = text.empty() ? request->unit : known[text];
+      if (!unit) {
+        units.push_back(std::make_unique<Unit>());
+        unit = units.back().get();
+        unit->module = request->module;
+        unit->text = std::move(text);
+        unit->images.resize(targets); // they point at each other
+      }
+      request->unit = unit;
+      requests.push_back(std::move(*request));
+    }
+    return success(ok);
+  }
+
+  /// Asks the cache, and has the pool make what it has not.
+  LogicalResult beginAll(std::vector<std::unique_ptr<Unit>> &units, ArrayRef<Target> targets, const KernelCache &cache,
+                         JobPool &pool) {
+    std::vector<std::vector<Unit *>> groups;
+    for (const std::vector<size_t> &group : groupsOfAlike(llvm::map_to_vector(
+             units, [&](const auto &unit) { return lineInfo ? StringRef() : StringRef(unit->text); }))) {
+      Sha256 all;
+      for (size_t number : group)
+        all.addField(units[number]->text);
+      const std::string name = all.hex();
+      std::vector<Unit *> &members = groups.emplace_back();
+      for (size_t number : group) {
+        members.push_back(units[number].get());
+        members.back()->alike = name;
+      }
+    }
+    for (std::unique_ptr<Unit> &unit : units)
+      find(*unit, targets, cache);
+    bool ok = true;
+    std::vector<std::unique_ptr<Unit>> families;
+    for (const std::vector<Unit *> &members : groups)
+      if (!llvm::all_of(members, [](const Unit *unit) { return unit->isCached(); }))
+        ok &= succeeded(beginFamilies(members, targets, families, pool));
+    for (std::unique_ptr<Unit> &unit : units)
+      if (ok && !unit->isCached()) {
+        LoweredKernels lowered(unit->module, ptxOptions());
+        const llvm::SmallBitVector all(unsigned(targets.size()), true);
+        ok &= succeeded(begin(*unit, lowered, targets, all, pool)); // one that is like it reports its own errors
+      }
+    // What others are made of is finished first.
+    units.insert(units.begin(), std::make_move_iterator(families.begin()), std::make_move_iterator(families.end()));
+    return success(ok);
+  }
+
+  /// Makes those together that are of one structure, as they are written for one target or another.
+  LogicalResult beginFamilies(ArrayRef<Unit *> units, ArrayRef<Target> targets,
+                              std::vector<std::unique_ptr<Unit>> &made, JobPool &pool) {
+    const KernelsWriter writer{kernelVariantFor, [&](ModuleOp kernels, const abi::TargetArch &arch) {
+                                 return writeKernels(kernels, arch, ptxOptions());
+                               }};
+    FailureOr<FoundFamilies> found =
+        findFamilies(llvm::map_to_vector(units, [](const Unit *unit) { return unit->module; }),
+                     llvm::map_to_vector(targets, [](const Target &target) { return target.arch; }), writer);
+    if (failed(found))
+      return failure();
+    std::vector<Unit *> unitOf(found->families.size(), nullptr); // [families] none: its members are made as if alone
+    for (auto [each, unit] : llvm::zip_equal(found->families, unitOf)) {
+      if (each->family.size() < kLeastOfFamily)
+        continue;
+      each->family.nameNumbers();
+      made.push_back(std::make_unique<Unit>());
+      unit = made.back().get();
+      unit->images.resize(targets.size());
+      LoweredKernels lowered([&](const abi::TargetArch &) { return each->family.written(); }, ptxOptions());
+      if (failed(begin(*unit, lowered, targets, each->targets, pool)))
+        return failure();
+    }
+    for (const FoundFamilies::Place &place : found->places)
+      if (Unit *unit = unitOf[place.family]) {
+        Unit::Image &image = units[place.module]->images[place.target];
+        image.named = &unit->images[place.target];
+        image.numbers = found->families[place.family]->family.numbersOf(place.member);
+      }
     return success();
   }
 
@@ -215,23 +268,30 @@ private:
     return Request{.source = source, .module = modules.front(), .isFallback = isFallback, .names = {}, .unit = nullptr};
   }
 
-  /// Asks the cache, and has the pool make what it has not.
-  FailureOr<std::unique_ptr<Unit>> begin(ModuleOp module, StringRef text, ArrayRef<Target> targets,
-                                         const KernelCache &cache, JobPool &pool) {
-    auto unit = std::make_unique<Unit>();
-    unit->images.resize(targets.size()); // they point at each other
-    LoweredKernels lowered(module, ptxOptions());
+  void find(Unit &unit, ArrayRef<Target> targets, const KernelCache &cache) {
+    if (!cache.isEnabled() || unit.text.empty())
+      return;
+    for (auto [image, target] : llvm::zip_equal(unit.images, targets)) {
+      image.key = cache.keyOf(unit.text + unit.alike, target.arch);
+      if (std::optional<std::string> found = cache.find(image.key)) {
+        image.ptx = std::move(*found);
+        image.isCached = true;
+      }
+    }
+  }
+
+  /// Has the pool make what the cache has not, and no family makes. @param wanted [targets]
+  LogicalResult begin(Unit &unit, LoweredKernels &lowered, ArrayRef<Target> targets, const llvm::SmallBitVector &wanted,
+                      JobPool &pool) {
     SmallVector<size_t> older;
     for (size_t number : oldestFirst(targets)) {
-      Unit::Image &image = unit->images[number];
+      Unit::Image &image = unit.images[number];
       const abi::TargetArch arch = targets[number].arch;
-      if (cache.isEnabled() && !text.empty()) {
-        image.key = cache.keyOf(text, arch);
-        if (std::optional<std::string> found = cache.find(image.key)) {
-          image.ptx = std::move(*found);
-          older.push_back(number);
-          continue;
-        }
+      if (!wanted[unsigned(number)] || image.named)
+        continue;
+      if (image.isCached) {
+        older.push_back(number);
+        continue;
       }
       FailureOr<ModuleOp> kernels = lowered.find(arch);
       if (failed(kernels))
@@ -242,7 +302,7 @@ private:
         if (failed(isSame))
           return failure();
         if (*isSame && !image.like) {
-          image.like = &unit->images[before];
+          image.like = &unit.images[before];
           if (targets[before].arch.number < abi::kFirstWithDependentLaunch)
             image.waits = options.waits;
         }
@@ -255,10 +315,10 @@ private:
         return failure();
       image.job = std::move(*job);
     }
-    for (Unit::Image &image : unit->images)
+    for (Unit::Image &image : unit.images)
       if (image.job)
         pool.add([job = image.job.get()] { job->run(); });
-    return std::move(unit);
+    return success();
   }
 
   static SmallVector<size_t> oldestFirst(ArrayRef<Target> targets) {
@@ -273,6 +333,12 @@ private:
     bool ok = true;
     for (size_t number : oldestFirst(targets)) {
       Unit::Image &image = unit.images[number];
+      if (image.named && !image.isCached && !image.named->ptx.empty()) {
+        image.ptx = withNumbers(image.named->ptx, image.numbers);
+        image.llvmIr = withNumbers(image.named->llvmIr, image.numbers);
+        if (!image.key.empty())
+          cache.store(image.key, image.ptx);
+      }
       if (image.like && !image.like->ptx.empty()) {
         image.ptx = retargetPtx(image.like->ptx, targets[number].arch);
         if (image.waits)
@@ -301,7 +367,7 @@ private:
     counts_->executables += requests.size();
     for (const std::unique_ptr<Unit> &unit : units)
       for (const Unit::Image &image : unit->images)
-        counts_->generated += image.isNew, counts_->cached += !image.isNew && !image.like;
+        counts_->generated += image.isNew, counts_->cached += image.isCached;
     size_t objects = 0;
     for (const Request &request : requests)
       for (const Unit::Image &image : request.unit->images) {
@@ -320,18 +386,12 @@ private:
       if (image.llvmIr.empty())
         continue;
       const std::string path = dumpFolder + "/" + imageName(request, target) + ".ll";
-      if (Status written = writeFile(path, named(image.llvmIr, request)); !written.ok())
+      if (Status written = writeFile(path, withNames(image.llvmIr, request.names)); !written.ok())
         return getOperation().emitError() << std::string(written.message());
     }
     return success();
   }
 
-  /// `text` with the request's own names.
-  static std::string named(std::string text, const Request &request) {
-    for (auto [number, name] : llvm::enumerate(request.names))
-      text = replaceAll(text, placeholder(number), name);
-    return text;
-  }
   static std::string imageName(const Request &request, const Target &target) {
     hal::ExecutableSourceOp source = request.source;
     return source.getSymName().str() + (request.isFallback ? "_fallback_" : "_") + target.arch.toString();
@@ -342,8 +402,8 @@ private:
     SmallVector<Attribute> keys, objects;
     for (auto [target, image] : llvm::zip_equal(targets, request.unit->images)) {
       keys.push_back(target.key);
-      objects.push_back(ArrayAttr::get(&getContext(),
-                                       objectOf(&getContext(), imageName(request, target), named(image.ptx, request))));
+      objects.push_back(ArrayAttr::get(
+          &getContext(), objectOf(&getContext(), imageName(request, target), withNames(image.ptx, request.names))));
     }
     auto generated = hal::ExecutableObjectsAttr::get(&getContext(), ArrayAttr::get(&getContext(), keys),
                                                      ArrayAttr::get(&getContext(), objects));

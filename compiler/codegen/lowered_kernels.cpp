@@ -14,12 +14,17 @@ static bool areAlike(ModuleOp left, ModuleOp right) {
   return OperationEquivalence::isEquivalentTo(left, right, OperationEquivalence::None);
 }
 
+LoweredKernels::LoweredKernels(ModuleOp kernels, PtxOptions options)
+    : kernels_(kernels),
+      write_([kernels, options](const abi::TargetArch &target) { return writeKernels(kernels, target, options); }),
+      options_(options) {}
+
 FailureOr<ModuleOp> LoweredKernels::find(const abi::TargetArch &target) {
-  const unsigned number = kernelVariantFor(kernels_, target);
+  const unsigned number = kernels_ ? kernelVariantFor(kernels_, target) : 0;
   for (const Variant &variant : variants_)
     if (variant.number == number)
       return variant.module;
-  FailureOr<OwningOpRef<ModuleOp>> written = writeKernels(kernels_, target, options_);
+  FailureOr<OwningOpRef<ModuleOp>> written = write_(target);
   if (failed(written))
     return failure();
   for (Code &code : codes_)

@@ -10,12 +10,19 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <functional>
+
 namespace tenon::compiler::codegen {
 
 class LoweredKernels {
 public:
+  /// What the kernels are for a target before they are lowered.
+  using Write = std::function<mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>(const abi::TargetArch &)>;
+
   /// @param kernels only read; outlives this
-  LoweredKernels(mlir::ModuleOp kernels, PtxOptions options) : kernels_(kernels), options_(std::move(options)) {}
+  LoweredKernels(mlir::ModuleOp kernels, PtxOptions options);
+  /// The same kernels for every target, as somebody has written them.
+  LoweredKernels(Write write, PtxOptions options) : write_(std::move(write)), options_(std::move(options)) {}
 
   /// The module for `target`, owned by this. Errors go to the diagnostics.
   mlir::FailureOr<mlir::ModuleOp> find(const abi::TargetArch &target);
@@ -34,7 +41,8 @@ private:
     mlir::OwningOpRef<mlir::ModuleOp> written, lowered;
   };
 
-  mlir::ModuleOp kernels_;
+  mlir::ModuleOp kernels_; // null: the same for every target
+  Write write_;
   PtxOptions options_;
   llvm::SmallVector<Variant, 4> variants_;
   llvm::SmallVector<Code, 4> codes_; // no two alike

@@ -8,6 +8,7 @@
 #include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/libdevice.h"
 #include "compiler/codegen/ptx/llvm_passes.h"
+#include "compiler/codegen/ptx/named_numbers.h"
 #include "compiler/codegen/ptx/narrow_to_bool.h"
 #include "compiler/codegen/ptx/pair_sums.h"
 #include "compiler/codegen/ptx/ptxas_errors.h"
@@ -199,6 +200,7 @@ public:
 
   void run() override {
     answerTargetQueries(*device_, arch_);
+    loadNamedNumbers(*device_);
     if (options_.waitsForEarlierLaunches && !options_.waits)
       waitForEarlierLaunches(*device_, arch_);
     if (options_.contractProducts && !options_.fastMath) {
@@ -240,6 +242,7 @@ private:
     // What somebody wrote may load twice.
     const bool withSearches = options_.keepsAssemblyTogether || !multipliesInRegisters(*device_);
     Optimizer(*machine_).optimize(*device_, withSearches);
+    divideByNamedNumbers(*device_);
     widenWords(*device_);
     narrowToBool(*device_);
     splitPairSums(*device_);

@@ -4,6 +4,7 @@
 #include "abi/arch_table.h"
 #include "compiler/codegen/kernel/kernel_builder.h"
 #include "compiler/codegen/ptx/emit_ptx.h"
+#include "compiler/codegen/ptx/named_numbers.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -32,7 +33,8 @@ bool isOfEveryTarget(Type type) {
 bool isOfEveryTarget(LLVM::CallOp call) {
   const StringRef callee = call.getCallee().value_or("");
   static constexpr StringLiteral kAsking[] = {"__nv_sinpif", "__nv_cospif", "__nv_tgammaf"};
-  return callee == kHasClusters || (callee.starts_with("__nv_") && !llvm::is_contained(kAsking, callee));
+  return callee == kHasClusters || callee.starts_with(kNumberPrefix) ||
+         (callee.starts_with("__nv_") && !llvm::is_contained(kAsking, callee));
 }
 
 bool isOfEveryTarget(Operation &op) {
