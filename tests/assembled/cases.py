@@ -128,6 +128,9 @@ def on_warpgroups():
     # Sums of the last round's tiles in parts.
     yield from (product("sm_90a", "st.release.gpu", kind, "nt", 1024, 10240, 8192, fused=fused, warpgroup_rows=128, warpgroup_columns=256, parts=2)
                 for kind, fused in (("bf16", ""), ("bf16", "gelu"), ("f8", ""), ("tf32", "")))
+    # Sums of all tiles in parts, of which each block of a cluster has one.
+    yield from (product("sm_90a", "barrier.cluster", kind, layout, 77, 4480, 4880, warpgroup_rows=128, warpgroup_columns=128, deep=3)
+                for kind, layout in (("bf16", "nt"), ("f16", "nn")))
     # Few rows, whose tiles lie side by side.
     yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, 28672, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
                 for kind, rows in (("bf16", 40), ("f8", 64)))

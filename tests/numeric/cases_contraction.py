@@ -22,14 +22,17 @@ SIZES = ((64, 64, 64), (128, 192, 32), (72, 136, 88), (65, 129, 33), (3, 200, 7)
 SKINNY = ((1, 40, 72), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64), (33, 72, 200), (64, 80, 96), (130, 3, 264),
           (200, 1, 512), (2, 270, 65))
 # Sums that are taken apart, of tiles and of few rows.
-LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025))
+LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025), (20, 33, 2000), (200, 24, 1000))
 # Tiles that a program may pin (compiler/codegen/tuning), of sizes for which the model takes others.
 TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
 TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
                        (128, 256, 2), (256, 128, 2), (64, 256, 2), (64, 128, 2), (256, 128, 1))
+# Whose sums the blocks of a cluster take apart: rows, columns, blocks, reduced elements of 16 bits.
+TILES_OF_CLUSTERS = ((64, 64, 2, 520), (64, 128, 3, 776), (64, 192, 5, 1288), (64, 256, 8, 2056), (128, 64, 4, 1032), (128, 128, 7, 1800),
+                     (128, 192, 2, 512), (128, 256, 6, 1544))
 # Of tf32 of which one side lies across.
 TILES_ACROSS = ((64, 64, ""), (64, 192, ""), (64, 256, ""), (128, 64, ", blocks = 2"), (128, 128, ", parts = 2"), (256, 128, ""),
-                (128, 192, ""), (128, 256, ""))
+                (128, 192, ""), (128, 256, ""), (64, 64, ", deep = 3"), (128, 128, ", deep = 2"), (128, 64, ", deep = 4"))
 # Those of few rows, which lie side by side and share the left operand.
 TILES_OF_FEW_ROWS = ((64, 64, 1), (64, 64, 2), (64, 64, 4), (64, 128, 2), (64, 128, 4), (64, 256, 2))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
@@ -210,6 +213,20 @@ def cases(sizes):
         yield Case(f"tile of warps {spec}", "f64 to f64", one(
             pair(spec, "f64", shape, False), lambda f, a, b, spec=spec, tile=tile: contract(f, spec, "f64", "f64", a, b, tile),
             lambda a, b, spec=spec: contracted(spec, "f64", a.v, b.v)))
+    # Tiles of few rows or columns, without tensor cores and of f64: several of them, ragged ones, and rows that are not aligned.
+    # The blocks of a cluster take their sums apart, in any lengths.
+    for operand, by, tiles in (("f32", "threads", ((64, 128, 1), (32, 128, 1), (128, 32, 1), (64, 64, 3), (128, 64, 2), (64, 128, 5), (32, 128, 7))),
+                               ("f64", "mma.sync", ((32, 64, 1), (64, 32, 1), (64, 64, 3), (32, 64, 5), (64, 32, 8)))):
+        for number, (rows, columns, deep) in enumerate(tiles):
+            tile = f'by = "{by}", rows = {rows}, columns = {columns}' + (f", deep = {deep}" if deep > 1 else "")
+            for order, (spec, shape) in enumerate((("ik,jk->ij", (rows + 5, columns + 40, 72)), ("ki,kj->ij", (rows, columns, 20)),
+                                                   ("bik,bkj->bij", (rows - 7, columns + 3, 37)), ("ki,jk->ij", (2 * rows + 1, columns - 9, 65)))):
+                shape = (*shape[:2], shape[2] + (64 * deep if deep > 1 else 0))
+                if whole or (number + order) % 2 == 0:
+                    yield Case(f"tile of {by} of few {spec}", f"{operand} to {operand}", one(
+                        pair(spec, operand, shape, False),
+                        lambda f, a, b, spec=spec, operand=operand, tile=tile: contract(f, spec, operand, operand, a, b, tile),
+                        lambda a, b, spec=spec, operand=operand: contracted(spec, operand, a.v, b.v)))
     for operand, result in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32")):
         by_warps = [(f'by = "mma.sync", rows = {rows}, columns = {columns}', "warps") for rows, columns in TILES_OF_WARPS]
         by_warpgroups = [(f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}', "warpgroups")
@@ -256,6 +273,23 @@ def cases(sizes):
                 yield Case("tile of shared sums, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
                     lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
+        for number, (rows, columns, blocks, depth) in enumerate(TILES_OF_CLUSTERS):
+            tile = f'by = "wgmma", rows = {rows}, columns = {columns}, deep = {blocks}'
+            depth *= 2 if operand == "i8" else 1
+            for order, (spec, shape) in enumerate((("ik,jk->ij", (rows + 8, columns + 40, depth)), ("bik,bjk->bij", (33, 72, depth)),
+                                                   ("ik,kj->ij", (rows - 7, columns // 2 + 8, depth)), ("ik,jk->ij", (20, 75, depth)))):
+                if not (whole or (number + order) % 4 == 0) or (order == 2 and (operand == "i8" or (rows == 64 and columns in (64, 192)))):
+                    continue
+                yield Case(f"tile of cluster sums {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, shape, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+            if operand != "i8" and (whole or number % 4 == 1):
+                shape = (rows - 3, columns + 8, depth)
+                bias = argument("f32", elements.draw(generator("cluster bias", operand, columns), "f32", (shape[1],)), False)
+                yield Case("tile of cluster sums, bias, relu", operand, one(
+                    [*pair("ik,jk->ij", operand, shape, False), bias],
+                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
         for number, (rows, columns, blocks) in enumerate(TILES_OF_FEW_ROWS):
             # Whole clusters of tiles, and a last one that is part empty.
             for order, (spec, shape) in enumerate((("ik,jk->ij", (40, 520, 144)), ("bik,bjk->bij", (64, 1024, 80)), ("ik,jk->ij", (33, 1300, 272)))):
@@ -282,7 +316,7 @@ def cases(sizes):
             if ("blocks" in more and order == 1) or not (whole or (order + number) % 5 in (0, 3)):
                 continue  # one tile is no pair
             yield Case(f"contraction across in tiles {spec} of few bits", "f32", one(
-                pair(spec, "f32", (of_rows, of_columns, 136 if "parts" in more else 72), False, "bf16"),
+                pair(spec, "f32", (of_rows, of_columns, 520 if "deep" in more else 136 if "parts" in more else 72), False, "bf16"),
                 lambda f, a, b, spec=spec, tile=tile: contract(f, spec, "f32", "f32", a, b, tile),
                 lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
     for spec, shape, dynamic in (("ki,kj->ij", (36, 68, 264), False), ("ki,kj->ij", (70, 68, 264), False), ("ik,kj->ij", (12, 260, 2048), False),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/operand_tile.h"
 
+#include "compiler/codegen/contraction/any_runs.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -9,6 +10,9 @@ namespace tenon::compiler::codegen {
 
 // Rows of a tile of which there may be none begin behind so many.
 static constexpr uint32_t kOptionalRows = 128;
+// Vectors of a thread that are on their way at once; of runs that begin anywhere, of which each is two of them.
+static constexpr uint32_t kAtOnce = 8, kRunsAtOnce = 4;
+static constexpr uint32_t kVectorBytes = 16;
 
 OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
                          bool isRounded)
@@ -73,15 +77,14 @@ SmallVector<OperandTile::Position> OperandTile::positionsFrom(Value first, uint3
   return positions;
 }
 
-/// Calls `body` for every vector of the thread: its row, and where in the row it begins. Several at a time, so that
-/// loads do not wait for each other.
-void OperandTile::forEach(uint32_t width, llvm::function_ref<void(ArrayRef<Position>)> body) {
-  constexpr uint32_t kAtOnce = 8;
+/// Calls `body` for every vector of the thread: its row, and where in the row it begins. At most so many at a time, so
+/// that loads do not wait for each other.
+void OperandTile::forEach(uint32_t width, uint32_t most, llvm::function_ref<void(ArrayRef<Position>)> body) {
   // One by one: addresses are computed in each step anew. LLVM would compute those of all elements before the loop of
   // steps, or even add to each of them from step to step, in more registers than there are.
-  Value thread = width == 1 ? k_.opaque(k_.thread()) : k_.thread();
+  Value thread = width == 1 || most != kAtOnce ? k_.opaque(k_.thread()) : k_.thread();
   const uint32_t count = vectors(width);
-  uint32_t atOnce = std::min(count, kAtOnce);
+  uint32_t atOnce = std::min(count, most);
   while (count % atOnce != 0) // a tile of 192 columns has twelve
     --atOnce;
   auto visit = [&](Value first) { body(positionsFrom(first, width, atOnce)); };
@@ -154,7 +157,7 @@ void OperandTile::bringRuns(Value arena, Value step, const Runs &runs) {
 
 void OperandTile::bring(Value arena, Value step, bool isFast) {
   Value first = k_.mul(step, k_.number(kernel_.depth)), end = k_.add(first, k_.number(kernel_.depth));
-  if (!isFast || space_.reducedIsWhole() || kernel_.reducedPatches)
+  if ((!isFast && !mayStraddle()) || space_.reducedIsWhole() || kernel_.reducedPatches)
     return bringFrom(arena, first, isFast, /*mayEnd=*/true);
   // Only the last step may end before its depth.
   k_.branch(
@@ -166,10 +169,53 @@ void OperandTile::bringWhole(Value arena, Value step, bool isFast) {
   bringFrom(arena, k_.mul(step, k_.number(kernel_.depth)), isFast, /*mayEnd=*/bool(kernel_.reducedPatches));
 }
 
+bool OperandTile::mayStraddle() const {
+  return !isCopiedSingly() && haveRuns(kernel_, operand_, chunk()) &&
+         dispatch::elementBytes(operand_.tensor().element) == elementBytes_;
+}
+
+/// Runs of a row that begin anywhere in memory, a chunk of the tile each. Behind the end of a row they hold the next
+/// one's first elements: of columns, results that nobody stores; reduced elements have to be zeros.
+void OperandTile::bringStraddling(Value arena, Value firstReduced, bool mayEnd) {
+  Value firstAcross = &operand_ == &kernel_.product.left ? space_.firstRow() : space_.firstColumn();
+  forEach(chunk(), kRunsAtOnce, [&](ArrayRef<Position> positions) {
+    Bodies::Scope scope(kernel_.bodies);
+    SmallVector<Value> elements, bytes; // of a run that are there; null: all
+    for (auto [row, inRow] : positions) {
+      Value across = k_.add(firstAcross, operand_.isAlongReduced ? row : inRow);
+      Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
+      const TileSpace::Numbered first = space_.numbered(operand_, across, reduced, mayEnd);
+      elements.push_back(first.element);
+      Value there = k_.number(kVectorBytes), end = space_.reduced();
+      if (first.exists && operand_.isAlongReduced)
+        there = k_.min(there, k_.mul(k_.sub(end, k_.min(reduced, end)), k_.number(elementBytes_)));
+      bytes.push_back(first.exists ? k_.select(first.exists, there, k_.number(0)) : Value());
+    }
+    const SmallVector<WordRun> runs = readRuns(kernel_, operand_, elements, kVectorBytes);
+    for (auto [number, position] : llvm::enumerate(positions)) {
+      Value run = vectorOf(k_, bytes[number] ? firstOf(k_, runs[number], bytes[number]) : runs[number]);
+      if (liesAsInMemory() && !isRounded_) {
+        Value chunkOfRow = k_.div(position.inRow, k_.number(chunk()));
+        k_.store(run, k_.at(arena, k_.b.getI8Type(), offsetOf(position.row, chunkOfRow)), kVectorBytes);
+        continue;
+      }
+      const SmallVector<Value> values = elementsOf(k_, run, element_);
+      if (liesAsInMemory()) {
+        put(arena, position.row, position.inRow, values);
+        continue;
+      }
+      for (auto [lane, each] : llvm::enumerate(values))
+        put(arena, k_.add(position.inRow, k_.number(lane)), position.row, each);
+    }
+  });
+}
+
 void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool mayEnd) {
+  if (!isFast && mayStraddle())
+    return bringStraddling(arena, firstReduced, mayEnd);
   Value firstAcross = &operand_ == &kernel_.product.left ? space_.firstRow() : space_.firstColumn();
   const uint32_t width = isFast ? width_ : 1;
-  forEach(width, [&](ArrayRef<Position> positions) {
+  forEach(width, kAtOnce, [&](ArrayRef<Position> positions) {
     Bodies::Scope scope(kernel_.bodies);
     SmallVector<SmallVector<Value>> values;
     for (auto [row, inRow] : positions) {

@@ -70,6 +70,9 @@ private:
     return operand_.isCopied() && operand_.value.getType() == element_ && operand_.isAlongReduced == liesAlongReduced();
   }
   void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
+  /// Whether what is not aligned can be read in runs that begin anywhere (any_runs.h).
+  bool mayStraddle() const;
+  void bringStraddling(mlir::Value arena, mlir::Value firstReduced, bool mayEnd);
   /// Elements of a row in memory, of a chunk.
   uint32_t rowLength() const { return operand_.isAlongReduced ? kernel_.depth : side_; }
   uint32_t chunk() const { return 16 / elementBytes_; }
@@ -79,7 +82,7 @@ private:
   /// Vectors of a thread in a tile.
   uint32_t vectors(uint32_t width) const { return side_ * kernel_.depth / (width * k_.threads); }
   llvm::SmallVector<Position> positionsFrom(mlir::Value first, uint32_t width, uint32_t count);
-  void forEach(uint32_t width, llvm::function_ref<void(llvm::ArrayRef<Position>)> body);
+  void forEach(uint32_t width, uint32_t most, llvm::function_ref<void(llvm::ArrayRef<Position>)> body);
 
   const ProductKernel &kernel_;
   TileSpace &space_;

@@ -463,6 +463,11 @@ TileSpace::Source TileSpace::sourceWhere(const Operand &operand, Value across, V
   return {address, exists ? k_.both(exists, inside) : inside};
 }
 
+TileSpace::Numbered TileSpace::numbered(const Operand &operand, Value across, Value reduced, bool mayEnd) {
+  auto [point, exists] = locate(operand, across, reduced, 1, mayEnd);
+  return {kernel_.space.element(operand.tensor(), kernel_.product.op->op, point, 0), exists};
+}
+
 TileSpace::Source TileSpace::source(const Operand &operand, Value across, Value reduced, unsigned width, bool mayEnd) {
   Source source = sourceWhere(operand, across, reduced, width, mayEnd);
   if (operand.border && !isOfExpert(operand))

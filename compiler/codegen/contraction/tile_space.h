@@ -35,6 +35,7 @@ struct ProductKernel {
   uint16_t target = 0;     // number of the architecture
   uint32_t parts = 1;      // of the tiles of the last round (kernels/shared_tiles.h)
   uint32_t inRound = 0;    // blocks
+  uint32_t deep = 1;       // blocks of a cluster that have some steps each of one tile (kernels/divided_sums.h)
   mlir::Value shares = {}; // memory of the sums that parts leave, and of what says that they have
   mlir::Value shareFlags = {};
 
@@ -50,7 +51,9 @@ public:
   TileSpace(const ProductKernel &kernel, mlir::Value number);
   /// A tile that begins anywhere, of an element of the batch.
   TileSpace(const ProductKernel &kernel, mlir::Value inBatch, mlir::Value firstRow, mlir::Value firstColumn);
-  explicit TileSpace(const ProductKernel &kernel) : TileSpace(kernel, kernel.k.block()) {}
+  /// The tile of this block, of a launch that has a block for each, or as many as have it together.
+  explicit TileSpace(const ProductKernel &kernel)
+      : TileSpace(kernel, kernel.k.div(kernel.k.block(), kernel.k.number(kernel.deep))) {}
 
   mlir::Value firstRow() const { return firstRow_; }
   mlir::Value firstColumn() const { return firstColumn_; }
@@ -109,6 +112,12 @@ public:
   Source source(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
   /// The same for who reads nothing where they are not: then the address may lie outside of the tensor.
   Source sourceWhere(const Operand &operand, mlir::Value across, mlir::Value reduced, unsigned width, bool mayEnd);
+  /// The number of an element of such an operand in its tensor, and whether it is there.
+  struct Numbered {
+    mlir::Value element;
+    mlir::Value exists; // null: yes
+  };
+  Numbered numbered(const Operand &operand, mlir::Value across, mlir::Value reduced, bool mayEnd);
 
   /// Product of the sizes of some axes, where all are known.
   std::optional<int64_t> knownSize(llvm::ArrayRef<unsigned> axes) const;

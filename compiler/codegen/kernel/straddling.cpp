@@ -74,8 +74,8 @@ Straddling loadStraddling(KernelBuilder &k, Value address, unsigned bytes, bool 
   return result;
 }
 
-SmallVector<Value> runOf(KernelBuilder &k, const Straddling &straddling, Type element, unsigned width) {
-  const unsigned elementBytes = dispatch::elementBytes(element), words = straddling.words.size() / 2;
+SmallVector<Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsigned elementBytes) {
+  const unsigned words = straddling.words.size() / 2;
   SmallVector<Value> all = straddling.words;
   // Conditions, not the shift itself: to who reads the kernel's code, a number made of an address is one.
   auto isBehindBy = [&](unsigned bytes) -> Value {
@@ -92,11 +92,18 @@ SmallVector<Value> runOf(KernelBuilder &k, const Straddling &straddling, Type el
   Value rest = word(k, 0); // bits
   for (unsigned bytes = kWord / 2; bytes >= elementBytes; bytes /= 2)
     rest = k.add(rest, k.select(isBehindBy(bytes), word(k, 8 * bytes), word(k, 0)));
-  Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(words, k.b.getI32Type()));
-  for (unsigned i = 0; i < words; ++i) {
-    Value each = elementBytes < kWord ? LLVM::FshrOp::create(k.b, k.loc, all[i + 1], all[i], rest).getResult() : all[i];
-    vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, each, k.number(i));
-  }
+  SmallVector<Value> run;
+  for (unsigned i = 0; i < words; ++i)
+    run.push_back(elementBytes < kWord ? LLVM::FshrOp::create(k.b, k.loc, all[i + 1], all[i], rest).getResult()
+                                       : all[i]);
+  return run;
+}
+
+SmallVector<Value> runOf(KernelBuilder &k, const Straddling &straddling, Type element, unsigned width) {
+  const SmallVector<Value> words = wordsOf(k, straddling, dispatch::elementBytes(element));
+  Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(words.size(), k.b.getI32Type()));
+  for (auto [number, each] : llvm::enumerate(words))
+    vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, each, k.number(int64_t(number)));
   vector = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(width, element), vector);
   SmallVector<Value> values;
   for (unsigned lane = 0; lane < width; ++lane)

@@ -32,6 +32,8 @@ mlir::Value isInside(KernelBuilder &k, const KernelArguments &arguments, const K
 
 /// Both vectors of the run of `bytes` at the address; where it is aligned they are the same one.
 Straddling loadStraddling(KernelBuilder &k, mlir::Value address, unsigned bytes, bool isStreamed);
+/// The words of the run.
+llvm::SmallVector<mlir::Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsigned elementBytes);
 /// `width` elements behind each other, of the type that they have in memory, out of the words.
 llvm::SmallVector<mlir::Value> runOf(KernelBuilder &k, const Straddling &straddling, mlir::Type element,
                                      unsigned width);

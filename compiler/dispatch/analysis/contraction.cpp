@@ -327,10 +327,11 @@ std::optional<FewRows> fewRowsOf(const Contraction &product) {
     found = {&product.right, &product.left, columns, rows, found.batchSize};
   const bool isTiledTf32 = mayRoundForTensorCores(product) && !isForTensorCores(product) && hasHopperTf32(product.op) &&
                            hasBoxes(product.op);
-  const int64_t most = isTiledTf32                        ? kMostFewOfTf32
-                       : !isForTensorCores(product)       ? kMostFewScalar
-                       : isOnlyRead(product, *found.wide) ? mostFewReadOf(product, found)
-                                                          : kMostFew;
+  const int64_t most = isTiledTf32                                ? kMostFewOfTf32
+                       : factorTypeOf(product.left.value).isF64() ? kMostFewOfDoubles
+                       : !isForTensorCores(product)               ? kMostFewScalar
+                       : isOnlyRead(product, *found.wide)         ? mostFewReadOf(product, found)
+                                                                  : kMostFew;
   if (found.fewSize > most || found.wideSize < kLeastWide || sizeOf(product.reduced) < kLeastReduced)
     return std::nullopt;
   return found;

@@ -61,6 +61,8 @@ bool isWindow(mlir::linalg::GenericOp op);
 /// memory like any other matrix; more than 8, where the other side is so wide that its tiles fill a large GPU: blocks
 /// with tiles share the few, which blocks of 16 results would each read for themselves.
 inline constexpr int64_t kMostFew = 64, kMostFewScalar = 16; // on tensor cores, elsewhere
+// Of f64 tensor cores multiply more in tiles: an H200: tn 16 x 4952 x 5088 426 us by lanes.
+inline constexpr int64_t kMostFewOfDoubles = 4;
 inline constexpr int64_t kMostFewRead = 16, kMostFewReadOfWide = 8, kWide = 12288;
 constexpr int64_t mostFewRead(int64_t wideSize) {
   return wideSize >= kWide ? kMostFewReadOfWide : kMostFewRead;

@@ -10,23 +10,29 @@ using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 
-bool hasHopperTf32(Operation *op) {
+/// Its function or its module.
+static bool isSaidOf(Operation *op, StringRef attribute) {
   Operation *const places[] = {op->getParentOfType<func::FuncOp>(), op->getParentOfType<ModuleOp>()};
-  auto anyHas = [&](StringRef attribute) {
-    return llvm::any_of(places, [&](Operation *each) { return each && each->hasAttr(attribute); });
-  };
-  return anyHas(kTf32Attr) && anyHas(kHopperOnlyAttr);
+  return llvm::any_of(places, [&](Operation *each) { return each && each->hasAttr(attribute); });
+}
+
+bool isForHopper(Operation *op) {
+  return isSaidOf(op, kHopperOnlyAttr);
+}
+
+bool hasHopperTf32(Operation *op) {
+  return isSaidOf(op, kTf32Attr) && isForHopper(op);
 }
 
 bool hasBoxes(linalg::GenericOp op) {
-  constexpr int64_t kVector = 16 / sizeof(float);
+  constexpr int64_t kBytes = 16;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     const AffineMap map = op.getMatchingIndexingMap(operand);
     if (map.getNumResults() == 0 || !isa<AffineDimExpr>(map.getResults().back()))
       return false;
     const int64_t size = sizes[map.getDimPosition(map.getNumResults() - 1)];
-    return !ShapedType::isDynamic(size) && size % kVector == 0;
+    return !ShapedType::isDynamic(size) && size * elementBytes(getElementTypeOrSelf(operand->get())) % kBytes == 0;
   });
 }
 

@@ -13,10 +13,12 @@ namespace tenon::compiler::dispatch {
 inline constexpr llvm::StringLiteral kHopperOnlyAttr = "tenon.hopper_only";
 
 /// Of more rows tiles are faster than who has each element of the other side in a register once, without tensor cores.
-inline constexpr int64_t kMostFewOfTf32 = 8;
+inline constexpr int64_t kMostFewOfTf32 = 4;
 
 /// Whether a product is such a one where its factors are f32.
 bool hasHopperTf32(mlir::Operation *op);
+/// Whether code is made for Hopper alone.
+bool isForHopper(mlir::Operation *op);
 /// Whether rows of its operands are known to be multiples of 16 bytes: else there are no boxes, and who has each
 /// element of the other side in a register once is faster.
 bool hasBoxes(mlir::linalg::GenericOp op);

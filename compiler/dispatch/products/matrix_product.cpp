@@ -13,6 +13,7 @@
 // smaller one is copied.
 #include "compiler/dispatch/products/matrix_product.h"
 
+#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/channels_last.h"
@@ -22,6 +23,8 @@
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -33,9 +36,14 @@ constexpr int64_t kBytes = 16;
 // Products of fewer multiplications are over before a copy is; with fewer rows, or columns, most of the time goes to
 // reading the matrix once.
 constexpr int64_t kLeastMultiplications = int64_t(1) << 27, kLeastAcross = 65;
-// Of unaligned rows fewer are enough where they are long: a step of 64 elements that are read one by one takes a block
-// 3 microseconds, and two copies take 5 (an H200: 81 x 409 x 1076 of bf16 52 us).
+// Of unaligned rows fewer are enough where they are long.
 constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned = 384;
+// And where steps of 128 bytes that are read in runs (codegen/contraction/any_runs), or one by one, take longer than
+// copies, and aligned steps behind them. For each step, in microseconds (an H200: bf16 nn 21 x 6033 x 517 19.9, tf32 nn
+// 66 x 1179 x 237 17.7); for each copy, and a byte of it.
+constexpr double kMicrosecondsOfRuns = 2, kMicrosecondsOfAligned = 0.25, kMicrosecondsOfCopy = 2.5,
+                 kMicrosecondsOfByte = 2 / 2.5e6;
+constexpr int64_t kStepBytes = 128, kTileRows = 64, kTileColumns = 128, kMultiprocessors = 132;
 // Rows that are made longer have so many elements more, or fewer, that their sum may be taken apart in parts that are
 // aligned (splits/product_splits.h).
 constexpr int64_t kLengthOfParts = 64, kLeastDepthOfParts = 512;
@@ -66,6 +74,8 @@ public:
   static std::optional<MatrixProduct> of(linalg::LinalgOp op);
 
   bool isLarge(bool isUnaligned) const;
+  /// Whether tensor cores wait for unaligned rows for longer than copies of them take.
+  bool isReadForLong() const;
   bool isAnyUnaligned() const {
     return llvm::any_of(sides_, [](const Side &side) { return side.isUnaligned(); });
   }
@@ -182,6 +192,29 @@ bool MatrixProduct::isLarge(bool isUnaligned) const {
   return rows_ >= kLeastAcross && columns_ >= kLeastAcross &&
          double(batch_) * double(rows_) * double(columns_) * double(depth_) >=
              double(isLong ? kLeastOfUnaligned : kLeastMultiplications);
+}
+
+bool MatrixProduct::isReadForLong() const {
+  const bool isExact =
+      sides_.front().type.getElementType().isF32() && !op_->getParentOfType<ModuleOp>()->hasAttr(kTf32Attr);
+  if (isExact || std::min(rows_, columns_) <= kMostFewRead)
+    return false;
+  // What is computed here may become a part of a larger kernel, as attention's weights do.
+  if (llvm::any_of(sides_, [](const Side &side) { return side.operand->get().getDefiningOp<linalg::LinalgOp>(); }))
+    return false;
+  double copies = 0, bytes = 0, elementBytes = 1;
+  for (const Side &side : sides_) {
+    elementBytes = side.bytes();
+    if (!side.isUnaligned() && depth_ * side.bytes() % kBytes == 0)
+      continue;
+    copies += 1 + (isWidened(side) ? 1 : 0); // of a result that is wider, too
+    bytes += double(side.type.getNumElements()) * elementBytes;
+  }
+  const double tiles =
+      double(batch_) * double(llvm::divideCeil(rows_, kTileRows)) * double(llvm::divideCeil(columns_, kTileColumns));
+  const double steps = std::ceil(tiles / double(kMultiprocessors)) * double(depth_) * elementBytes / double(kStepBytes);
+  return steps * kMicrosecondsOfRuns >
+         steps * kMicrosecondsOfAligned + copies * kMicrosecondsOfCopy + bytes * kMicrosecondsOfByte;
 }
 
 /// Tiles take the product, and a copy of the other side takes less time than what is won.
@@ -342,7 +375,8 @@ bool isMatrixProduct(linalg::LinalgOp op) {
 
 void alignOperands(linalg::LinalgOp op) {
   if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
-      product && (product->isLarge(product->isAnyUnaligned()) || product->isAcrossTwice()))
+      product && (product->isLarge(product->isAnyUnaligned()) || product->isAcrossTwice() ||
+                  (product->isAnyUnaligned() && product->isReadForLong())))
     product->align();
 }
 

@@ -8,6 +8,8 @@
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/filter_splits.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -44,6 +46,26 @@ bool liesAcross(const Contraction &product) {
   const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(product.right.inputs.front()));
   return map.getNumResults() != 0 &&
          llvm::none_of(product.reduced, [&](unsigned loop) { return map.getResults().back().isFunctionOfDim(loop); });
+}
+
+/// Whether the side comes to tiles in boxes: it lies in memory as it is multiplied.
+bool isInMemory(const Contraction &product, const ContractionSide &side) {
+  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
+  if (!argument || side.inputs.size() != 1)
+    return false;
+  Value operand = linalg::GenericOp(product.op)->getOperand(argument.getArgNumber());
+  auto copy = operand.getDefiningOp<linalg::GenericOp>();
+  // Who reads an element anywhere, as copies with longer rows do, stores it.
+  return !copy || !copy.getBody()->getOps<tensor::ExtractOp>().empty();
+}
+
+/// Whether tiles are so many, or their sums so short, that blocks of clusters take these apart, any number of steps
+/// each, and add them where they are (codegen/strategies/products/cluster_sums.h).
+bool isForClusters(const Contraction &product, int64_t tilesOfFewRows, int64_t mostParts) {
+  constexpr int64_t kMostOfCluster = 8;
+  return isForHopper(product.op) && mayRoundForTensorCores(product) && product.reduced.size() == 1 &&
+         hasBoxes(product.op) && isInMemory(product, product.left) && isInMemory(product, product.right) &&
+         (tilesOfFewRows * kMostOfCluster >= kEnoughProductBlocks || mostParts <= kMostOfCluster);
 }
 
 /// Of a convolution on tensor cores with few tiles, the rows of the window are parts, where these are done sooner and
@@ -114,16 +136,21 @@ std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction
 /// How long a multiprocessor takes for 4096 reduced elements of a tile, in microseconds, where it has one tile at a
 /// time, two or more (an H200, as the model of codegen/strategies/products/contraction_tiles has it).
 struct TileTimes {
+  double rows, columns;
   double ofOne, ofTwo, ofMany;
 };
-/// Tiles of 128 x 64, and of 64 x 64; a tile until the next one's steps begin.
 struct ProductTimes {
-  TileTimes high, low;
-  double ofTile;
+  ArrayRef<TileTimes> tiles;
+  double ofTile; // until the next one's steps begin
   double sumBytes;
 };
-constexpr ProductTimes kTimesOfF32 = {{242, 195, 177.5}, {140, 140, 140}, 2, sizeof(float)},
-                       kTimesOfF64 = {{160, 142, 140}, {95, 76, 72}, 2, sizeof(double)};
+constexpr TileTimes kTilesOfF32[] = {{128, 64, 242, 195, 177.5},
+                                     {64, 128, 300, 205, 177.5},
+                                     {128, 32, 150, 120, 100},
+                                     {32, 128, 150, 120, 100},
+                                     {64, 64, 140, 140, 140}},
+                    kTilesOfF64[] = {{128, 64, 160, 142, 140}, {64, 64, 95, 76, 72}, {32, 64, 105, 66, 60}};
+constexpr ProductTimes kTimesOfF32 = {kTilesOfF32, 2, sizeof(float)}, kTimesOfF64 = {kTilesOfF64, 2, sizeof(double)};
 
 /// Of products of exact f32, and of f64 on tensor cores; null: it is another one.
 const ProductTimes *productTimesOf(const Contraction &product) {
@@ -135,16 +162,27 @@ const ProductTimes *productTimesOf(const Contraction &product) {
 
 /// How long such a product of matrices takes in so many parts, in microseconds, with the sum of the parts.
 double timeInParts(const ProductTimes &times, double batch, double rows, double columns, double reduced, double parts) {
-  constexpr double kColumns = 64, kReduced = 4096;
-  auto timeIn = [&](double high, const TileTimes &tile) {
-    const double each = std::ceil(batch * std::ceil(rows / high) * std::ceil(columns / kColumns) * parts /
+  constexpr double kReduced = 4096;
+  double least = HUGE_VAL;
+  for (const TileTimes &tile : times.tiles) {
+    // Narrow ones are for products that have no more rows, or columns.
+    constexpr double kNarrow = 32;
+    if (((tile.rows == kNarrow || tile.rows < tile.columns) && rows > tile.rows) ||
+        (tile.columns == kNarrow && columns > tile.columns))
+      continue;
+    const double each = std::ceil(batch * std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * parts /
                                   double(kMultiprocessors)); // tiles of a multiprocessor
     const double element = (each == 1 ? tile.ofOne : each == 2 ? tile.ofTwo : tile.ofMany) / kReduced;
-    return each * (reduced / parts * element + times.ofTile);
-  };
+    least = std::min(least, each * (reduced / parts * element + times.ofTile));
+  }
   const double bytes = parts * batch * rows * columns * 2 * times.sumBytes;
-  return std::min(timeIn(128, times.high), timeIn(64, times.low)) +
-         (parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0);
+  return least + (parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0);
+}
+
+/// Whether clusters do that as well: of few tiles, in few parts of any lengths.
+bool isDividedByClusters(const Contraction &product, const std::optional<Split> &split, int64_t tiles) {
+  constexpr int64_t kMostOfCluster = 8;
+  return isForHopper(product.op) && (!split || (split->parts <= kMostOfCluster && tiles <= kMultiprocessors));
 }
 
 /// Of a product of matrices whose time is known; more parts only where a twentieth is gained. Rows of parts stay
@@ -245,8 +283,12 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
       });
   if (mayBe && !skinny && product->reduced.size() > 1)
     return ProductSplit{placesSplitOf(op, *product)};
-  if (const ProductTimes *times = productTimesOf(*product); times && mayBe && !skinny)
-    return ProductSplit{timedSplitOf(op, *product, *times)};
+  if (const ProductTimes *times = productTimesOf(*product); times && mayBe && !skinny) {
+    const std::optional<Split> split = timedSplitOf(op, *product, *times);
+    return isDividedByClusters(*product, split, tiles(128, 64)) ? ProductSplit{} : ProductSplit{split};
+  }
+  if (!skinny && isForClusters(*product, tiles(64, isAcross ? 128 : 64), most))
+    return ProductSplit{};
   // Of few rows and four bytes, what one block reads at a time keeps no multiprocessor busy.
   const bool isByLanes = skinny && !hasCores && factorTypeOf(product->left.value).isF32();
   const int64_t enough = isByLanes ? kMultiprocessors : skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/double_product.h"
 
+#include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/kernels/warp_tiles.h"
 
 using namespace mlir;
@@ -69,15 +70,16 @@ void DoubleProduct::multiply(ArrayRef<Value> operands, MutableArrayRef<Value> su
 }
 
 DoubleProduct::Values DoubleProduct::steps(bool isFast) {
-  Value count = tiles_.steps(), zero = neutral(k_, kernel_.product.sum.sum);
+  const StepRange range = stepsOfBlock(kernel_, tiles_.steps(), rankInDepth(kernel_));
+  Value begin = range.begin, end = range.end, zero = neutral(k_, kernel_.product.sum.sum);
   for (uint32_t step = 0; step < kStages; ++step)
-    tiles_.bring(k_.number(step), count, isFast);
+    tiles_.bring(k_.add(begin, k_.number(step)), end, isFast);
   tiles_.core.waitForGroups(kStages - 1);
   k_.barrier();
   // Carried: the operands of a step's first half, sums.
   const size_t operands = size_t(2) * down_ + across_;
   Values carried = k_.choose(
-      k_.less(k_.number(0), count), SmallVector<Type>(operands, type_), [&] { return operandsOf(k_.number(0), 0); },
+      k_.less(begin, end), SmallVector<Type>(operands, type_), [&] { return operandsOf(begin, 0); },
       [&] { return Values(operands, zero); });
   carried.append(tiles_.sumCount(), zero);
   auto loop = [&](Value first, Value last, bool isWhole) {
@@ -94,8 +96,8 @@ DoubleProduct::Values DoubleProduct::steps(bool isFast) {
         following = operandsOf(next, 0);
         tiles_.bringWhole(behind, isFast);
       } else {
-        following = operandsOf(k_.min(next, k_.sub(count, k_.number(1))), 0);
-        tiles_.bring(behind, count, isFast);
+        following = operandsOf(k_.min(next, k_.sub(end, k_.number(1))), 0);
+        tiles_.bring(behind, end, isFast);
       }
       multiply(second, sums);
       llvm::append_range(following, sums);
@@ -103,22 +105,24 @@ DoubleProduct::Values DoubleProduct::steps(bool isFast) {
     });
   };
   // Steps behind which another whole one is brought do not ask: products and copies are one run of instructions.
-  Value asked = k_.number(kStages + 1);
-  Value wholes = k_.select(k_.less(asked, count), k_.sub(count, asked), k_.number(0));
-  loop(k_.number(0), wholes, /*isWhole=*/true);
-  loop(wholes, count, /*isWhole=*/false);
+  Value asked = k_.add(begin, k_.number(kStages + 1));
+  Value wholes = k_.select(k_.less(asked, end), k_.sub(end, k_.number(kStages + 1)), begin);
+  loop(begin, wholes, /*isWhole=*/true);
+  loop(wholes, end, /*isWhole=*/false);
   return Values(ArrayRef<Value>(carried).drop_front(operands));
 }
 
 void DoubleProduct::run() {
-  // One multiplies while another begins or ends; sums take 64 registers of a thread, or 128.
-  k_.wantResident(kernel_.rows <= 64 ? 3 : 2);
+  // One multiplies while another begins or ends; sums take 32 registers of a thread, 64 or 128.
+  k_.wantResident(kernel_.rows <= 32 ? 5 : kernel_.rows <= 64 ? 3 : 2);
+  if (kernel_.deep > 1)
+    k_.requireClusters(kernel_.deep);
   tiles_.begin();
   const Values sums = k_.choose(
       tiles_.isAligned(), SmallVector<Type>(tiles_.sumCount(), type_), [&] { return steps(true); },
       [&] { return steps(false); });
   tiles_.core.waitForGroups(0);
-  tiles_.writeSums(sums);
+  kernel_.deep > 1 ? tiles_.addAndWrite(sums) : tiles_.writeSums(sums);
 }
 
 } // namespace

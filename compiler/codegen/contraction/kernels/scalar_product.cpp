@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
 
+#include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/kernels/window_vectors.h"
 #include "compiler/codegen/contraction/result_tile.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -10,9 +11,9 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Threads are 16 x 16, or 16 x 8 where each computes more; each has groups of 4 x 4 adjacent elements, one for each 64
-// rows, and one for each 64 or 32 columns of the tile.
-constexpr uint32_t kSide = 16;
+// Threads are 16 x 16, or 16 x 8 where each computes more, of tiles that are wider than high 8 x 16; each has groups of
+// 4 x 4 adjacent elements, one for each 64 or 32 rows, and one for each 64 or 32 columns of the tile.
+constexpr uint32_t kSide = 16, kHalfSide = 8;
 constexpr uint32_t kGroup = 4;
 constexpr uint32_t kWarpDown = 4, kWarpAcross = 8; // threads of a warp
 // Reduced elements of a step; a thread brings one vector of each operand, or more. Of large tiles 16 take
@@ -33,7 +34,8 @@ public:
   explicit ScalarProduct(const ProductKernel &kernel)
       : kernel_(kernel), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies), space_(kernel_),
         type_(kernel.product.sum.sum.type), stored_(storedType(type_)), bytes_(dispatch::elementBytes(stored_)),
-        threadsAcross_(kernel.k.threads / kSide), rowGroups_(kernel.rows / (kSide * kGroup)),
+        threadsDown_(kernel.rows < kernel.columns && kernel.k.threads < kSide * kSide ? kHalfSide : kSide),
+        threadsAcross_(kernel.k.threads / threadsDown_), rowGroups_(kernel.rows / (threadsDown_ * kGroup)),
         columnGroups_(kernel.columns / (threadsAcross_ * kGroup)) {}
 
   void run();
@@ -52,6 +54,14 @@ private:
     uint32_t elements() const { return depth * stride(); }
   };
 
+  bool isDivided() const { return kernel_.deep > 1; }
+  /// Blocks that share a multiprocessor: as many as have registers for their sums.
+  uint32_t resident() const {
+    const uint32_t elements = kernel_.rows * kernel_.columns;
+    if (k_.threads > 128 || bytes_ > 4 || elements > 128 * 64)
+      return 2;
+    return elements > 128 * 32 ? 3 : 5;
+  }
   uint32_t widthOf(const Operand &operand) const;
   uint32_t countOf(const Buffer &buffer, uint32_t width) const {
     return buffer.side * kernel_.depth / (width * k_.threads);
@@ -65,6 +75,7 @@ private:
   Values loadFactors(Value half, uint32_t depth);
   void multiply(ArrayRef<Value> factors, MutableArrayRef<Value> accumulators);
   Values steps(ArrayRef<uint32_t> widths);
+  void addAndWrite(ArrayRef<Value> accumulators);
   Value slot(const Buffer &buffer, Value half, Value depth, Value across);
   Values loadGroup(const Buffer &buffer, Value half, uint32_t depth, Value thread, uint32_t first);
 
@@ -74,11 +85,11 @@ private:
   Bodies &bodies_;
   TileSpace space_;
   const Type type_, stored_;
-  const uint32_t bytes_, threadsAcross_, rowGroups_, columnGroups_;
+  const uint32_t bytes_, threadsDown_, threadsAcross_, rowGroups_, columnGroups_;
   SmallVector<Buffer, 2> buffers_;
   SmallVector<std::optional<WindowVectors>, 2> windows_; // of each buffer
   Value arena_;
-  Value down_, across_; // of the thread, among 16 x 16
+  Value down_, across_; // of the thread, among all
 };
 
 uint32_t ScalarProduct::widthOf(const Operand &operand) const {
@@ -194,7 +205,7 @@ ScalarProduct::Values ScalarProduct::loadGroup(const Buffer &buffer, Value half,
 ScalarProduct::Values ScalarProduct::loadFactors(Value half, uint32_t depth) {
   Values factors;
   for (uint32_t group = 0; group < rowGroups_; ++group)
-    llvm::append_range(factors, loadGroup(buffers_[0], half, depth, down_, group * kSide * kGroup));
+    llvm::append_range(factors, loadGroup(buffers_[0], half, depth, down_, group * threadsDown_ * kGroup));
   for (uint32_t group = 0; group < columnGroups_; ++group)
     llvm::append_range(factors, loadGroup(buffers_[1], half, depth, across_, group * threadsAcross_ * kGroup));
   return factors;
@@ -219,20 +230,21 @@ void ScalarProduct::multiply(ArrayRef<Value> factors, MutableArrayRef<Value> acc
 /// factors of the next step are read while the last ones of this step are multiplied.
 ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
   Value count = k_.div(k_.add(space_.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
-  Value isAny = k_.less(k_.number(0), count);
+  const StepRange range = stepsOfBlock(kernel_, count, rankInDepth(kernel_));
+  Value isAny = k_.less(range.begin, range.end), firstHalf = k_.rem(range.begin, k_.number(2));
   findWindows(widths);
-  k_.when(isAny, [&] { put(fetch(k_.number(0), widths), k_.number(0), widths); });
+  k_.when(isAny, [&] { put(fetch(range.begin, widths), firstHalf, widths); });
   k_.barrier();
   const size_t factorCount = (rowGroups_ + columnGroups_) * kGroup;
   Value zero = neutral(k_, product_.sum.sum);
   Values carried = k_.choose(
-      isAny, SmallVector<Type>(factorCount, type_), [&] { return loadFactors(k_.number(0), 0); },
+      isAny, SmallVector<Type>(factorCount, type_), [&] { return loadFactors(firstHalf, 0); },
       [&] { return Values(factorCount, zero); });
   carried.append(rowGroups_ * columnGroups_ * kGroup * kGroup, zero);
-  carried = k_.loop(k_.number(0), count, k_.number(1), carried, [&](Value step, ValueRange previous) {
+  carried = k_.loop(range.begin, range.end, k_.number(1), carried, [&](Value step, ValueRange previous) {
     Value next = k_.add(step, k_.number(1)), half = k_.rem(step, k_.number(2)), other = k_.rem(next, k_.number(2));
     // The last step reads itself again; nobody multiplies that.
-    const Values values = fetch(k_.min(next, k_.sub(count, k_.number(1))), widths);
+    const Values values = fetch(k_.min(next, k_.sub(range.end, k_.number(1))), widths);
     Values factors(previous.take_front(factorCount)), accumulators(previous.drop_front(factorCount));
     for (uint32_t depth = 0; depth < kernel_.depth; ++depth) {
       const bool isLast = depth + 1 == kernel_.depth;
@@ -252,12 +264,15 @@ ScalarProduct::Values ScalarProduct::steps(ArrayRef<uint32_t> widths) {
 
 void ScalarProduct::run() {
   // Several blocks share a multiprocessor, so that one computes while another waits; they share its registers, too.
-  k_.wantResident(k_.threads * kernel_.columns <= 128 * 64 && bytes_ <= 4 ? 3 : 2);
+  k_.wantResident(resident());
   buffers_.push_back({&product_.left, kernel_.rows, space_.firstRow(), 0, kernel_.depth});
   buffers_.push_back({&product_.right, kernel_.columns, space_.firstColumn(), buffers_[0].elements(), kernel_.depth});
   windows_.resize(buffers_.size());
-  const uint32_t partRows = kSide * kGroup;
-  const uint32_t staged = 2 * (buffers_[0].elements() + buffers_[1].elements());
+  const uint32_t partRows = threadsDown_ * kGroup;
+  const uint32_t staged =
+      std::max(2 * (buffers_[0].elements() + buffers_[1].elements()), isDivided() ? kernel_.rows * kernel_.columns : 0);
+  if (isDivided())
+    k_.requireClusters(kernel_.deep);
   arena_ = k_.shared(stored_, std::max(staged, stagedBytes(partRows, kernel_.columns, 1)), 16);
   // A warp is 4 x 8 threads, so that it reads few different vectors of both operands at once.
   Value lane = k_.rem(k_.thread(), k_.number(32)), warp = k_.div(k_.thread(), k_.number(32));
@@ -271,6 +286,8 @@ void ScalarProduct::run() {
       aligned, SmallVector<Type>(rowGroups_ * columnGroups_ * kGroup * kGroup, type_), [&] { return steps(wide); },
       [&] { return steps(single); });
 
+  if (isDivided())
+    return addAndWrite(accumulators);
   SmallVector<ResultPart> parts;
   const Value *next = accumulators.begin();
   for (uint32_t group = 0; group < rowGroups_; ++group) {
@@ -287,6 +304,33 @@ void ScalarProduct::run() {
       }
   }
   writeResult(kernel_, space_, arena_, parts);
+}
+
+/// A unit is one row of each thread.
+void ScalarProduct::addAndWrite(ArrayRef<Value> accumulators) {
+  const size_t ofUnit = size_t(columnGroups_) * kGroup;
+  SmallVector<Values> units;
+  for (size_t first = 0; first < accumulators.size(); first += ofUnit)
+    units.emplace_back(accumulators.slice(first, ofUnit));
+  k_.barrier(); // nobody reads operands any more
+  DividedSums sums(kernel_, arena_, rankInDepth(kernel_), k_.thread(), k_.threads);
+  sums.add(units, [&](Value first, ArrayRef<Values> added) {
+    SmallVector<ResultPart> parts;
+    for (auto [number, values] : llvm::enumerate(added)) {
+      Value unit = k_.add(first, k_.number(int64_t(number)));
+      Value firstRow = k_.add(k_.mul(k_.div(unit, k_.number(kGroup)), k_.number(int64_t(threadsDown_) * kGroup)),
+                              k_.rem(unit, k_.number(kGroup)));
+      ResultPart &part = parts.emplace_back();
+      part.rows = threadsDown_;
+      part.rowOf = [this, firstRow](Value row) { return k_.add(firstRow, k_.mul(row, k_.number(kGroup))); };
+      for (uint32_t columns = 0; columns < columnGroups_; ++columns) {
+        Value column =
+            k_.add(k_.mul(across_, k_.number(kGroup)), k_.number(int64_t(columns) * threadsAcross_ * kGroup));
+        part.runs.push_back({down_, column, Values(ArrayRef(values).slice(size_t(columns) * kGroup, kGroup))});
+      }
+    }
+    writeResult(kernel_, space_, arena_, parts);
+  });
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/warp_tiles.h"
 
+#include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/result_tile.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -9,7 +10,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 
 static constexpr uint32_t kWarpsDown = 2;
-// Fragments below each other of which a warp stores results at once.
+// Fragments below each other of which a warp stores results at once, where it has so many.
 static constexpr uint32_t kPartFragments = 2;
 
 WarpTiles::WarpTiles(const ProductKernel &kernel, Type element, Type rightElement, uint32_t stages)
@@ -19,13 +20,19 @@ WarpTiles::WarpTiles(const ProductKernel &kernel, Type element, Type rightElemen
       warpColumns_(kernel.columns / warpsAcross_) {}
 
 uint32_t WarpTiles::partRows() const {
-  return kWarpsDown * kPartFragments * kFragmentRows;
+  return kWarpsDown * partFragments() * kFragmentRows;
+}
+
+uint32_t WarpTiles::partFragments() const {
+  return std::min(kPartFragments, warpRows_ / kFragmentRows);
 }
 
 void WarpTiles::begin() {
   const uint32_t sumBytes = dispatch::elementBytes(storedType(kernel_.product.sum.sum.type));
-  arena_ = k_.shared(k_.b.getI8Type(),
-                     std::max(stages_ * stageBytes(), stagedBytes(partRows(), kernel_.columns, sumBytes)), 128);
+  const uint32_t ofTile = kernel_.deep > 1 ? kernel_.rows * kernel_.columns * sumBytes : 0;
+  arena_ =
+      k_.shared(k_.b.getI8Type(),
+                std::max({stages_ * stageBytes(), stagedBytes(partRows(), kernel_.columns, sumBytes), ofTile}), 128);
   lane_ = k_.rem(k_.thread(), k_.number(32));
   Value warp = k_.div(k_.thread(), k_.number(32));
   down_ = k_.div(warp, k_.number(warpsAcross_));
@@ -65,17 +72,17 @@ Value WarpTiles::isAligned() {
 
 void WarpTiles::writeSums(ArrayRef<Value> sums) {
   SmallVector<ResultPart> parts;
-  constexpr uint32_t ofWarp = kPartFragments * kFragmentRows;
+  const uint32_t ofWarp = partFragments() * kFragmentRows;
   const uint32_t columns = warpColumns_ / kFragmentColumns;
   Value pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
-  for (uint32_t first = 0; first < warpRows_ / kFragmentRows; first += kPartFragments) {
+  for (uint32_t first = 0; first < warpRows_ / kFragmentRows; first += partFragments()) {
     ResultPart &part = parts.emplace_back();
     part.rows = partRows();
-    part.rowOf = [this, first](Value row) {
+    part.rowOf = [this, first, ofWarp](Value row) {
       Value warp = k_.mul(k_.div(row, k_.number(ofWarp)), k_.number(warpRows_));
       return k_.add(k_.add(warp, k_.number(first * kFragmentRows)), k_.rem(row, k_.number(ofWarp)));
     };
-    for (uint32_t fragment = 0; fragment < kPartFragments; ++fragment)
+    for (uint32_t fragment = 0; fragment < partFragments(); ++fragment)
       for (uint32_t column = 0; column < columns; ++column)
         for (uint32_t half = 0; half < 2; ++half) {
           const Value *values = sums.begin() + 4 * ((first + fragment) * columns + column) + 2 * half;
@@ -86,6 +93,36 @@ void WarpTiles::writeSums(ArrayRef<Value> sums) {
         }
   }
   writeResult(kernel_, space, arena_, parts);
+}
+
+/// A unit is the upper or the lower half of the fragments beside each other.
+void WarpTiles::addAndWrite(ArrayRef<Value> sums) {
+  constexpr uint32_t kHalfRows = kFragmentRows / 2;
+  const uint32_t across = warpColumns_ / kFragmentColumns;
+  SmallVector<SmallVector<Value>> units(size_t(2) * warpRows_ / kFragmentRows);
+  for (auto [number, unit] : llvm::enumerate(units))
+    for (uint32_t column = 0; column < across; ++column)
+      llvm::append_range(unit, sums.slice(4 * (number / 2 * across + column) + 2 * (number % 2), 2));
+  k_.barrier(); // nobody reads operands any more
+  DividedSums(kernel_, arena_, rankInDepth(kernel_), k_.thread(), k_.threads)
+      .add(units, [&](Value first, ArrayRef<SmallVector<Value>> added) {
+        SmallVector<ResultPart> parts;
+        Value pair = k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2));
+        for (auto [number, values] : llvm::enumerate(added)) {
+          Value ofUnit = k_.mul(k_.add(first, k_.number(int64_t(number))), k_.number(kHalfRows));
+          ResultPart &part = parts.emplace_back();
+          part.rows = kWarpsDown * kHalfRows;
+          part.rowOf = [this, ofUnit](Value row) {
+            Value warp = k_.mul(k_.div(row, k_.number(kHalfRows)), k_.number(warpRows_));
+            return k_.add(k_.add(warp, ofUnit), k_.rem(row, k_.number(kHalfRows)));
+          };
+          for (uint32_t column = 0; column < across; ++column)
+            part.runs.push_back({k_.add(k_.mul(down_, k_.number(kHalfRows)), k_.div(lane_, k_.number(4))),
+                                 k_.add(k_.add(firstColumn_, k_.number(column * kFragmentColumns)), pair),
+                                 SmallVector<Value>(ArrayRef(values).slice(size_t(2) * column, 2))});
+        }
+        writeResult(kernel_, space, arena_, parts);
+      });
 }
 
 } // namespace tenon::compiler::codegen

@@ -39,10 +39,13 @@ public:
   mlir::Value isAligned();
   /// Stores the results of the block. No copy is on its way.
   void writeSums(llvm::ArrayRef<mlir::Value> sums);
+  /// The same of a tile that several blocks have (divided_sums.h), each some of its rows.
+  void addAndWrite(llvm::ArrayRef<mlir::Value> sums);
 
 private:
   uint32_t stageBytes() const { return left.bytes() + right.bytes(); }
   uint32_t partRows() const;
+  uint32_t partFragments() const;
 
   const ProductKernel &kernel_;
   KernelBuilder &k_;

@@ -112,25 +112,29 @@ Value WarpgroupProduct::rowOfSums(uint32_t half) {
 }
 
 /// Lane l of a warp holds columns 2 (l % 4) and the next of each eight, of two rows.
-void WarpgroupProduct::write(Tile &tile, const Values &sums) {
+void WarpgroupProduct::write(Tile &tile, const Values &sums, uint32_t columns, Value firstColumn) {
   Value lane = k_.rem(thread_, k_.number(32));
   const Value rows[] = {rowOfSums(0), rowOfSums(1)};
   Value pair = k_.mul(k_.rem(lane, k_.number(4)), k_.number(2));
   SmallVector<ResultPart> parts;
-  const uint32_t ofPart = kGroupRows * groupColumns() / kGroupThreads;
-  for (uint32_t inAll = 0; inAll < sums.size() / ofPart * groupColumns(); inAll += kPartColumns) {
-    const uint32_t number = inAll / groupColumns(), first = inAll % groupColumns();
+  const uint32_t ofPart = kGroupRows * columns / kGroupThreads;
+  auto writePart = [&](uint32_t number, uint32_t first) {
     ResultPart &part = parts.emplace_back();
     part.rows = kGroupRows;
-    part.columns = std::min(kPartColumns, groupColumns() - first);
+    part.columns = std::min(kPartColumns, columns - first);
     part.rowOf = [this, number](Value inPart) { return k_.add(inPart, firstRow(number)); };
-    part.columnOf = [this, first](Value inPart) { return k_.add(k_.add(inPart, k_.number(first)), firstColumn()); };
+    part.columnOf = [this, first, firstColumn](Value inPart) {
+      return k_.add(k_.add(inPart, k_.number(first)), firstColumn);
+    };
     for (uint32_t column = 0; column < part.columns / 8; ++column)
       for (uint32_t half = 0; half < 2; ++half) {
         const Value *values = sums.begin() + number * ofPart + 4 * (first / 8 + column) + 2 * half;
         part.runs.push_back({rows[half], k_.add(pair, k_.number(8 * column)), Values(values, values + 2)});
       }
-  }
+  };
+  for (uint32_t number = 0; number < sums.size() / ofPart; ++number)
+    for (uint32_t first = 0; first < columns; first += kPartColumns)
+      writePart(number, first);
   writeResult(kernel_, tile.space, resultArena(), parts);
 }
 
@@ -142,12 +146,14 @@ Value WarpgroupProduct::resultArena() {
 void WarpgroupProduct::consume() {
   k_.takeRegisters(consumerRegisters());
   k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] {
-    std::optional<NarrowResult> narrow = NarrowResult::of(kernel_);
+    // Of a cluster's sums each block has some columns, which are no boxes.
+    std::optional<NarrowResult> narrow = isDeep() ? std::nullopt : NarrowResult::of(kernel_);
     Value isNarrow = narrow ? narrow->isAligned() : Value();
-    Value map = kernel_.tensorMaps.size() > 2 ? kernel_.tensorMaps[2] : Value();
+    Value map = narrow && kernel_.tensorMaps.size() > 2 ? kernel_.tensorMaps[2] : Value();
+    auto writeAll = [&](Tile &tile, const Values &sums) { write(tile, sums, groupColumns(), firstColumn()); };
     auto finish = [&](Tile &tile, const Values &sums, uint32_t parts) {
       if (!narrow)
-        return write(tile, sums);
+        return writeAll(tile, sums);
       const size_t ofPart = sums.size() / parts;
       k_.branch(
           isNarrow,
@@ -156,10 +162,12 @@ void WarpgroupProduct::consume() {
               narrow->write(tile.space, firstRow(part), firstColumn(), resultArena(),
                             ArrayRef(sums).slice(part * ofPart, ofPart), map);
           },
-          [&] { write(tile, sums); });
+          [&] { writeAll(tile, sums); });
     };
     auto compute = [&](Tile &tile, const Part &part, uint32_t parts) {
       const Values sums = multiply(tile, part, parts);
+      if (isDeep())
+        return writeWithCluster(tile, sums);
       if (!isShared())
         return finish(tile, sums, parts);
       k_.branch(

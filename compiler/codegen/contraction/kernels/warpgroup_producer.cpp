@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_roles.h"
 
 using namespace mlir;
@@ -61,14 +62,20 @@ void WarpgroupProduct::askForBoxes(Tile &tile, Value step, Value inTile) {
            isInCluster() && !kernel_.isSideBySide);
 }
 
+void WarpgroupProduct::askForBoxes(Tile &tile, const Part &part) {
+  forEachStep(part, [&](Value step, Value inTile) {
+    ring_->waitUntilEmpty(step);
+    askForBoxes(tile, step, inTile);
+  });
+}
+
 void WarpgroupProduct::askForBoxes() {
-  k_.when(k_.equal(thread_, k_.number(0)), [&] {
-    forEachTile([&](Tile &tile, const Part &part) {
-      forEachStep(part, [&](Value step, Value inTile) {
-        ring_->waitUntilEmpty(step);
-        askForBoxes(tile, step, inTile);
-      });
-    });
+  Value isFirst = k_.equal(thread_, k_.number(0));
+  if (!isDeep())
+    return k_.when(isFirst, [&] { forEachTile([&](Tile &tile, const Part &part) { askForBoxes(tile, part); }); });
+  forEachTile([&](Tile &tile, const Part &part) {
+    k_.when(isFirst, [&] { askForBoxes(tile, part); });
+    DividedSums::meet(k_);
   });
 }
 
@@ -121,6 +128,11 @@ void WarpgroupProduct::copyElements(bool isFast) {
     ring_->fill(step);
   };
   Value ahead = k_.number(kCopiedAhead);
+  // The last steps before `end`, of so many that the block has brought without a break.
+  auto handOverLast = [&](Value end, Value count) {
+    for (uint32_t left = kCopiedAhead; left > 0; --left)
+      k_.when(k_.less(k_.number(left - 1), count), [&] { handOver(k_.sub(end, k_.number(left)), left - 1); });
+  };
   Value steps = forEachTile([&](Tile &tile, const Part &part) {
     forEachStep(part, [&](Value step, Value inTile) {
       Bodies::Scope scope(kernel_.bodies);
@@ -129,12 +141,16 @@ void WarpgroupProduct::copyElements(bool isFast) {
       tile.left.bring(to, inTile, isFast);
       tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, isFast);
       core_.closeGroup();
-      k_.when(k_.less(k_.number(kCopiedAhead - 1), step), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
+      Value brought = isDeep() ? k_.sub(step, part.first) : step;
+      k_.when(k_.less(k_.number(kCopiedAhead - 1), brought), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
     });
+    if (!isDeep())
+      return;
+    handOverLast(k_.add(part.first, part.count), part.count);
+    DividedSums::meet(k_);
   });
-  // The last ones of the last tile.
-  for (uint32_t left = kCopiedAhead; left > 0; --left)
-    k_.when(k_.less(k_.number(left - 1), steps), [&] { handOver(k_.sub(steps, k_.number(left)), left - 1); });
+  if (!isDeep())
+    handOverLast(steps, steps);
 }
 
 /// One thread asks for the right operand's boxes, all bring the left operand's rows. Copies of rows tell the barrier

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 
+#include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_roles.h"
 #include "compiler/codegen/ptx/early_launch.h"
 
@@ -34,11 +35,18 @@ Value WarpgroupProduct::forEachUnevenTile(llvm::function_ref<void(Tile &, const 
 Value WarpgroupProduct::forEachTile(llvm::function_ref<void(Tile &, const Part &)> body) {
   if (!kernel_.product.places.empty())
     return forEachUnevenTile(body);
-  Value clusters = k_.number(kernel_.cluster);
+  Value clusters = k_.number(together());
   return k_
       .loop(number_, items(), k_.div(k_.blocks(), clusters), k_.number(0),
             [&](Value number, ValueRange carried) {
               Bodies::Scope scope(kernel_.bodies);
+              if (isDeep()) {
+                Tile tile(kernel_, core_, number);
+                const StepRange steps = stepsOfBlock(kernel_, count_, rank_);
+                Value count = k_.sub(steps.end, steps.begin);
+                body(tile, {carried[0], steps.begin, count, {}});
+                return Values{k_.add(carried[0], count)};
+              }
               if (!isShared()) {
                 Tile tile(kernel_, core_, number);
                 body(tile, {carried[0], k_.number(0), count_, {}});
@@ -69,10 +77,10 @@ void WarpgroupProduct::run() {
   // The same for all threads of a warp, and the compiler shall know it.
   group_ = k_.shuffleFrom(k_.div(k_.thread(), k_.number(kGroupThreads)), k_.number(0));
   thread_ = k_.rem(k_.thread(), k_.number(kGroupThreads));
-  if (isInCluster())
-    k_.requireClusters(kernel_.cluster);
-  rank_ = k_.rem(k_.block(), k_.number(kernel_.cluster));
-  number_ = k_.div(k_.block(), k_.number(kernel_.cluster));
+  if (together() > 1)
+    k_.requireClusters(together());
+  rank_ = k_.rem(k_.block(), k_.number(together()));
+  number_ = k_.div(k_.block(), k_.number(together()));
   Tile any(kernel_, core_, number_);
   auto isAligned = [&](OperandTile &tile) {
     return hasMaps() && &tile.operand() == computed_ ? computedTile(any).isAligned() : tile.isAligned();

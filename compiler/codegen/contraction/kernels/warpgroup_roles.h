@@ -6,6 +6,7 @@
 //   warpgroup_consumer.cpp   products of the stages, and the result
 //   warpgroup_registers.cpp  products of a left operand that lies across in tf32
 //   warpgroup_shares.cpp     sums of parts of a tile that another block ends (shared_tiles.h)
+//   warpgroup_cluster.cpp    sums of parts of a tile that the blocks of a cluster have
 #pragma once
 
 #include "compiler/codegen/contraction/computed_tile.h"
@@ -35,6 +36,8 @@ inline constexpr uint32_t kFewComputingRegisters = 80, kManyFedRegisters = 176;
 inline constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
 // Barriers of the three warpgroups begin behind 0, which is the block's.
 inline constexpr uint32_t kFirstBarrier = 1;
+// Behind those of up to four warpgroups: of both consumers.
+inline constexpr uint32_t kBarrierOfConsumers = 5;
 inline constexpr uint32_t kFewBlocks = 64;
 
 inline uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
@@ -103,10 +106,14 @@ private:
   /// Whether the right operand comes as boxes and threads bring the left one's rows.
   bool isMixed() const { return !computed_ && !leftMap_ && rightMap_; }
   bool isInCluster() const { return kernel_.cluster > 1; }
+  /// Whether the blocks of a cluster have a part of each tile's steps.
+  bool isDeep() const { return kernel_.deep > 1; }
+  /// Blocks of a cluster, for whatever reason they are one.
+  uint32_t together() const { return kernel_.cluster * kernel_.deep; }
   /// Most multiprocessors are free: the next kernel's blocks need not wait for the end of these. Of many, those of the
   /// next would be crowded where these end first.
   bool isOfFewBlocks() {
-    mlir::Value blocks = k_.mul(items(), k_.number(kernel_.cluster));
+    mlir::Value blocks = k_.mul(items(), k_.number(together()));
     return KernelBuilder::known(k_.less(blocks, k_.number(kFewBlocks + 1))).value_or(false);
   }
   /// Whether each consumer has rows of the tile; else it has columns.
@@ -151,6 +158,7 @@ private:
 
   void produce();
   void askForBoxes();
+  void askForBoxes(Tile &tile, const Part &part);
   void askForBoxes(Tile &tile, mlir::Value step, mlir::Value inTile);
   void computeTiles();
   /// Boxes of the left operand that bring something.
@@ -176,7 +184,10 @@ private:
   mlir::Value rowOfSums(uint32_t half);
   /// Threads of a consumer that tell that a stage is empty: each warp has one where it has read registers.
   uint32_t tellers() const { return isFromRegisters() ? kGroupThreads / 32 : 1; }
-  void write(Tile &tile, const Values &sums);
+  /// Sums of so many of its columns, which begin there in the tile, as multiply() returns them.
+  void write(Tile &tile, const Values &sums, uint32_t columns, mlir::Value firstColumn);
+  /// Sums of the block's steps, to which those of the cluster's other blocks are added.
+  void writeWithCluster(Tile &tile, const Values &sums);
   void leaveSums(const Part &part, const Values &sums);
   Values withSharesOfOthers(const Part &part, const Values &sums);
   mlir::Value shareAt(mlir::Value share, mlir::Type vector, size_t number, size_t vectors);

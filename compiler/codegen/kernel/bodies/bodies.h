@@ -90,6 +90,7 @@ public:
   bool isStreamed(const KernelTensor &tensor) const { return streamed_.contains(tensor.binding); }
   /// Where the first element of a tensor lies.
   mlir::Value base(const KernelTensor &tensor) const { return arguments_.pointers[tensor.binding]; }
+  const KernelArguments &arguments() const { return arguments_; }
   /// Where the point's element of a tensor lies.
   mlir::Value address(const KernelOp &op, const KernelTensor &tensor, const Point &point);
 

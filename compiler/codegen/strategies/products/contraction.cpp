@@ -7,6 +7,7 @@
 #include "compiler/codegen/contraction/kernels/tensor_core_product.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
+#include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/contraction_plans.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -23,8 +24,11 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
   std::vector<Plan> all = plans(kernel, shape);
   if (all.empty())
     return std::nullopt;
-  llvm::erase_if(all.front().choices,
-                 [](const auto &choice) { return choice.first == kParts || choice.first == kClearsFlags; });
+  if (all.front().choice(kDeep) > 1 && all.front().choice("warpgroup_rows") == 0)
+    all.front().grid.pop_back(); // inClusters
+  llvm::erase_if(all.front().choices, [](const auto &choice) {
+    return choice.first == kParts || choice.first == kClearsFlags || choice.first == kDeep;
+  });
   return all.front();
 }
 
@@ -57,6 +61,10 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
           choices.push_back(alone);
           choices.back().numbers.emplace_back(kParts.str(), parts);
         }
+      for (int64_t deep = 2, most = mostDeep(shape, read, tile); deep <= most; ++deep) {
+        choices.push_back(alone);
+        choices.back().numbers.emplace_back(kDeep.str(), deep);
+      }
       if (hasMaps && rightIn(kPair) && hasPairs(shape, read, tile)) {
         choices.push_back(alone);
         choices.back().numbers.emplace_back("blocks", kPair);
@@ -69,8 +77,17 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
                 {kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}, {"blocks", blocks}}});
     }
   const StringRef by = multiplier == Multiplier::Scalar ? kByThreads : kByWarps;
-  for (const ScalarTile &tile : scalarTiles(*product))
+  func::FuncOp function = kernel.function;
+  for (const ScalarTile &tile : scalarTiles(*product)) {
     choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+    const TileChoice whole = choices.back();
+    // Who else launches these kernels may have no clusters.
+    const int64_t most = function->hasAttr(dispatch::kHopperOnlyAttr) ? mostDeep(shape, *product, tile) : 1;
+    for (int64_t deep = 2; deep <= most; ++deep) {
+      choices.push_back(whole);
+      choices.back().numbers.emplace_back(kDeep.str(), deep);
+    }
+  }
   return choices;
 }
 
@@ -79,14 +96,16 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   const std::optional<Product> product = Product::of(kernel, shape);
   std::optional<GivenWarpgroups> warpgroups;
   std::optional<std::pair<int64_t, int64_t>> tile;
+  int64_t deep = 1; // without warpgroups
   for (const auto &[target, choice] : given) {
     const int64_t rows = choice.number("rows"), columns = choice.number("columns");
     if (choice.by == kByWarpgroups) {
       warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks"))),
-                    std::max<int64_t>(1, choice.number(kParts))};
+                    std::max<int64_t>(1, choice.number(kParts)), std::max<int64_t>(1, choice.number(kDeep))};
       continue;
     }
     tile = {rows, columns};
+    deep = std::max<int64_t>(1, choice.number(kDeep));
     if (multiplierOf(target, *product) == Multiplier::Warpgroup)
       warpgroups.emplace();
   }
@@ -96,7 +115,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   if (!tile && function->hasAttr(dispatch::kHopperOnlyAttr))
     tile = {kSmallTile, kSmallTile};
   if (tile) {
-    const Plan whole = planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups);
+    const Plan whole = inClusters(planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups), deep);
     return parts > 1 ? sharingPlans(whole, kernel, shape, product->forWarpgroups(), parts) : std::vector<Plan>{whole};
   }
   std::vector<Plan> plans = this->plans(kernel, shape);
@@ -117,14 +136,19 @@ std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, co
   const int64_t rows = plan.choice("warpgroup_rows"), columns = plan.choice("warpgroup_columns");
   if (plan.choice(kClearsFlags) != 0)
     return std::nullopt;
-  if (multiplier != Multiplier::Warpgroup || rows == 0)
-    return TileChoice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
+  if (multiplier != Multiplier::Warpgroup || rows == 0) {
+    TileChoice choice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
                       {{"rows", plan.choice("rows")}, {"columns", plan.choice("columns")}}};
+    if (const int64_t deep = plan.choice(kDeep); deep > 1 && rows == 0)
+      choice.numbers.emplace_back(kDeep.str(), deep);
+    return choice;
+  }
   TileChoice choice{kByWarpgroups.str(), {{"rows", rows}, {"columns", columns}}};
   if (const int64_t blocks = plan.choice("warpgroup_cluster"); blocks != 1)
     choice.numbers.emplace_back("blocks", blocks);
-  if (const int64_t parts = plan.choice(kParts); parts > 1)
-    choice.numbers.emplace_back(kParts.str(), parts);
+  for (llvm::StringRef taken : {kParts, kDeep})
+    if (const int64_t parts = plan.choice(taken); parts > 1)
+      choice.numbers.emplace_back(taken.str(), parts);
   return choice;
 }
 
@@ -155,6 +179,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value == kProductThreads || value == kFewProductThreads;
   if (choice == kParts)
     return value >= 1 && value <= kMostParts;
+  if (choice == kDeep)
+    return value >= 1 && value <= kMostDeep;
   if (choice == kClearsFlags)
     return value == 0 || value == 1;
   if (choice == kImagesOfPatch)
@@ -163,7 +189,7 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
     return value == 0 || value == 192 || value == 256 || value == kSmallTile || value == kLargeTile;
-  return value == kSmallTile || value == kLargeTile;
+  return value == kNarrowTile || value == kSmallTile || value == kLargeTile;
 }
 
 void Contraction::write(Writer &writer) const {
@@ -192,6 +218,9 @@ void Contraction::write(Writer &writer) const {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);
     kernel.cluster = uint32_t(writer.choice("warpgroup_cluster"));
+    const WarpgroupTile tile{rows, columns, 0};
+    if (mayShareInCluster(writer.shape, *product, tile))
+      kernel.deep = uint32_t(writer.choiceOr(kDeep, 1));
     kernel.isSideBySide = !product->routes && isSideBySide(writer.shape, *product, rows);
     // Null for the operand that is computed.
     SmallVector<Value> maps = writer.arguments.tensorMaps;
@@ -207,6 +236,9 @@ void Contraction::write(Writer &writer) const {
     shareSums(kernel, writer);
     return writeWarpgroupProduct(kernel);
   }
+  const ScalarTile tile{int64_t(kernel.rows), int64_t(kernel.columns), 1, 0, 0};
+  if (writer.target == kHopper && canDivide(writer.shape, *product, tile))
+    kernel.deep = uint32_t(writer.choiceOr(kDeep, 1));
   const uint32_t ofCores = product->isOfDoubles() ? kFewProductThreads : kProductThreads;
   auto write = [&] {
     const bool isScalar = multiplier == Multiplier::Scalar || writer.kernel.threads != ofCores;

@@ -5,9 +5,12 @@
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/tile_map.h"
+#include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/codegen/strategies/products/size_ranges.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -29,7 +32,7 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
       {{extents(asGiven.batch), 1},
        {extents(asGiven.rows), side, asGiven.experts},
        {extents(asGiven.columns), columns}}};
-  if (asGiven.isOfDoubles() || (!asGiven.warpElement() && side == kLargeTile))
+  if (asGiven.isOfDoubles() || (!asGiven.warpElement() && std::max(side, columns) == kLargeTile))
     plan.threads = kFewProductThreads;
   if (!asGiven.warpElement())
     return plan;
@@ -90,6 +93,12 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
   if (!left || !right)
     return plan;
+  if (given && given->deep > 1 && mayShareInCluster(shape, product, *tile)) {
+    plan.choose(kDeep, given->deep);
+    if (isForHopper) // a cluster for each tile
+      plan.grid = {{{Extent{*warpgroupTilesOf(shape, product, *tile) * given->deep, {}}}, 1}};
+    return plan;
+  }
   if (product.imagesOfPatch != 0)
     plan.choose(kImagesOfPatch, product.imagesOfPatch);
   if (const Patches patches = patchesOfRows(shape, product, tile->rows); patches && isForHopper && cluster == 1) {
@@ -100,9 +109,17 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   return plan;
 }
 
+Plan inClusters(Plan plan, int64_t deep) {
+  if (deep > 1) {
+    plan.choose(kDeep, deep);
+    plan.grid.push_back({{Extent{deep, {}}}, 1});
+  }
+  return plan;
+}
+
 namespace {
 
-/// Of known sizes, with the sums of the last tiles shared where that is faster.
+/// Of known sizes, with the sums of all tiles or of the last ones taken apart where that is faster.
 std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                                 const Product &asGiven, int64_t side, int64_t columns) {
   const Plan whole = planOf(name, kernel, shape, asGiven, side, columns);
@@ -111,8 +128,12 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
   const auto *known = llvm::find_if(warpgroupTiles(), [&](const WarpgroupTile &each) {
     return each.rows == tile.rows && each.columns == tile.columns;
   });
-  const std::optional<SharedSums> shared =
-      known == warpgroupTiles().end() ? std::nullopt : bestSharedSums(kernel, shape, product, *known);
+  if (known == warpgroupTiles().end())
+    return {whole};
+  const std::optional<SharedSums> shared = bestSharedSums(kernel, shape, product, *known);
+  if (const std::optional<ClusterSums> sums =
+          bestClusterSums(kernel, shape, product, *known, shared ? shared->microseconds : HUGE_VAL))
+    return {planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*sums->tile, 1, 1, sums->deep})};
   if (!shared)
     return {whole};
   const GivenWarpgroups given{*shared->tile};
@@ -236,8 +257,8 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
     return {planOf(name, kernel, shape, *product, kSmallTile, kSmallTile)};
   if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
     if (!product->warpElement()) {
-      const ScalarTile &tile = bestScalarTile(shape, *product);
-      return {planOf(name, kernel, shape, *product, tile.rows, tile.columns)};
+      const auto [tile, deep] = bestScalarSums(kernel, shape, *product);
+      return {inClusters(planOf(name, kernel, shape, *product, tile->rows, tile->columns), deep)};
     }
     const bool isHigh =
         *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);

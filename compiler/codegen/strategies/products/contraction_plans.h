@@ -21,12 +21,16 @@ struct GivenWarpgroups {
   std::optional<WarpgroupTile> tile;
   uint32_t cluster = 1;
   int64_t parts = 1; // of the tiles of the last round
+  int64_t deep = 1;  // blocks of a cluster that take the sums of a tile apart
 };
 
 /// A kernel with tiles of so many rows and columns where no warpgroup multiplies.
 /// @param given nothing: what is best
 Plan planOf(llvm::StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &asGiven,
             int64_t side, int64_t columns, const std::optional<GivenWarpgroups> &given = {});
+
+/// Of such a plan, a cluster of blocks for each tile.
+Plan inClusters(Plan plan, int64_t deep);
 
 /// The kernels that the model chooses; none: the group is no contraction.
 /// @param name of the strategy

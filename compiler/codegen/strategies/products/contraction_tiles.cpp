@@ -44,8 +44,12 @@ constexpr double kShareOfPairs = 0.75, kShareOfProducts = 0.05;
 constexpr double kLeastMicrosecondsOfPairs = 30, kLeastWhereSectorsAreSplit = 10;
 constexpr uint64_t kLeastRoundsOfPairs = 8;
 
-constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}},
-                     kDoubleTiles[] = {{128, 64, 2, 155, 200}, {64, 64, 3, 80, 110}};
+// Those of warps on tensor cores, and of windows.
+constexpr ScalarTile kWarpTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
+constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 128, 3, 192, 300},
+                                       {128, 32, 5, 110, 150},  {32, 128, 5, 110, 150}, {64, 64, 4, 138, 90}},
+                     kDoubleTiles[] = {
+                         {128, 64, 2, 155, 200}, {64, 64, 3, 80, 110}, {32, 64, 5, 60, 105}, {64, 32, 5, 60, 105}};
 
 int64_t ceilDiv(int64_t size, int64_t perTile) {
   return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
@@ -204,7 +208,10 @@ ArrayRef<ScalarTile> scalarTiles(const Product &product) {
   if (product.isOfDoubles())
     return kDoubleTiles;
   const bool isWide = product.sum.sum.type.getIntOrFloatBitWidth() > 32;
-  return isWide ? ArrayRef(kScalarTiles).take_back() : ArrayRef(kScalarTiles);
+  if (isWide)
+    return ArrayRef(kScalarTiles).take_back();
+  const bool isPlain = product.rows.size() == 1 && !product.left.border && !product.right.border;
+  return product.warpElement() || !isPlain ? ArrayRef(kWarpTiles) : ArrayRef(kScalarTiles);
 }
 
 Multiplier multiplierOf(const abi::TargetArch &target, const Product &product) {
@@ -299,12 +306,21 @@ double timeOf(const GroupShape &shape, const Product &product, const ScalarTile 
                           : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
 }
 
+bool isForSize(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
+  const bool isNarrow = tile.rows == kNarrowTile || tile.rows < tile.columns;
+  return (!isNarrow || *shape.sizeOf(product.rows) <= tile.rows) &&
+         (tile.columns != kNarrowTile || *shape.sizeOf(product.columns) <= tile.columns);
+}
+
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
   const ScalarTile *best = nullptr;
   double least = 0;
-  for (const ScalarTile &tile : scalarTiles(product))
+  for (const ScalarTile &tile : scalarTiles(product)) {
+    if (!isForSize(shape, product, tile))
+      continue;
     if (const double taken = timeOf(shape, product, tile); !best || taken < least)
       best = &tile, least = taken;
+  }
   return *best;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tenon::compiler::codegen {
 
-inline constexpr int64_t kLargeTile = 128, kSmallTile = 64, kTallTile = 256;
+inline constexpr int64_t kLargeTile = 128, kSmallTile = 64, kTallTile = 256, kNarrowTile = 32;
 // As many tiles keep a large device busy; of fewer elements smaller tiles are made. Tensor cores gain from tiles of 128
 // rows with fewer.
 inline constexpr int64_t kManyTiles = 128, kEnoughTiles = 96;
@@ -86,6 +86,8 @@ struct ScalarTile {
 llvm::ArrayRef<ScalarTile> scalarTiles(const Product &product);
 /// What a device takes for a product in such tiles, in the units of their times. Of known sizes.
 double timeOf(const GroupShape &shape, const Product &product, const ScalarTile &tile);
+/// Narrow tiles take longer for each element: they are for products that have no more rows, or columns.
+bool isForSize(const GroupShape &shape, const Product &product, const ScalarTile &tile);
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product);
 
 } // namespace tenon::compiler::codegen

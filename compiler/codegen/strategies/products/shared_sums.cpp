@@ -66,7 +66,7 @@ std::optional<SharedSums> bestSharedSums(const KernelFunction &kernel, const Gro
       const double taken = double(rounds) * (steps * ofWhole + kMicrosecondsOfTile) + steps / double(parts) * ofPart +
                            kMicrosecondsOfTile + kMicrosecondsOfSharing + bytes * kMicrosecondsOfByte;
       if (taken < least)
-        best = {&tile, parts}, least = taken;
+        best = {&tile, parts, taken}, least = taken;
     }
   }
   return best;

@@ -21,6 +21,7 @@ bool mayShareSums(const GroupShape &shape, const Product &product, const Warpgro
 struct SharedSums {
   const WarpgroupTile *tile;
   int64_t parts;
+  double microseconds;
 };
 /// With what a product is done first when sums are shared; nothing where it is not done earlier than with whole tiles,
 /// which are `whole`, or where code is made for other targets, too, which would launch the first kernel in vain.

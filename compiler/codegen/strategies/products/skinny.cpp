@@ -252,7 +252,10 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
     return {};
   func::FuncOp function = kernel_.function;
   const bool isTf32 = product_.warpElement() && function->hasAttr(dispatch::kHopperOnlyAttr) && hasBoxes();
-  const int64_t mostOfAny = multipliesByWarps(product_) ? kMostFew : isTf32 ? dispatch::kMostFewOfTf32 : kMostFewScalar;
+  const int64_t mostOfAny = multipliesByWarps(product_)    ? kMostFew
+                            : isTf32                       ? dispatch::kMostFewOfTf32
+                            : product_.left.factor.isF64() ? dispatch::kMostFewOfDoubles
+                                                           : kMostFewScalar;
   const bool fewAreRows = !rows_      ? !(columns_ && *columns_ <= mostOfAny)
                           : !columns_ ? *rows_ <= mostOfAny
                                       : *rows_ <= *columns_;
