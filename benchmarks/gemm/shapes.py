@@ -21,10 +21,12 @@ class Product:
     k: int
     batch: int = 0
     fused: str = ""  # "relu", "gelu" (by erf): + bias, then that
+    unknown: str = ""  # which of m, n and k the program does not know
 
     def name(self):
         batch = f"{self.batch}x" if self.batch else ""
-        return f"{self.kind}_{self.layout}_{batch}{self.m}x{self.n}x{self.k}" + ("_" + self.fused if self.fused else "")
+        return (f"{self.kind}_{self.layout}_{batch}{self.m}x{self.n}x{self.k}" + ("_" + self.fused if self.fused else "")
+                + ("_unknown_" + self.unknown if self.unknown else ""))
 
     def shapes(self):
         left = (self.m, self.k) if self.layout[0] == "n" else (self.k, self.m)
@@ -82,6 +84,31 @@ def drawn(count, seed):
     return found
 
 
+def spread(kind, count, seed):
+    """Few rows, few columns and neither; sizes that are odd, multiples of 8 or of 64; all orders; every sixth program does not know one
+    of its sizes."""
+    draw, found = random.Random(f"{kind} {seed}"), []
+    most = 4e9 if kind == "f64" else 3e10
+
+    def size(low, high, step):
+        return max(step, int(math.exp(draw.uniform(math.log(low), math.log(high)))) // step * step)
+    while len(found) < count:
+        is_bytes = kind in ("f8", "i8")
+        layout = "nt" if is_bytes else draw.choice(["nn", "nt", "tn", "tt"])
+        step = 16 if is_bytes else draw.choice([1, 1, 8, 8, 64])
+        m, n = draw.choice([(size(1, 300, 1), size(200, 16384, step)), (size(200, 16384, step), size(1, 300, step)),
+                            (size(64, 4096, step), size(64, 4096, step))])
+        if layout[0] == "t" and step > 1:
+            m = max(8, m // 8 * 8)
+        if kind == "i8" and m < 17:
+            continue
+        k = size(64, 12000, step)
+        unknown = draw.choice("mmnk") if len(found) % 6 == 5 else ""
+        if float(m) * n * k <= most and max(m * k, k * n, m * n) <= 6e7:
+            found.append(Product(kind, layout, m, n, k, unknown=unknown))
+    return found
+
+
 SETS = {
     "squares": [Product(kind, layout, n, n, n) for kind in ("bf16", "f16", "f32") for layout in ("nn", "nt")
                 for n in (128, 256, 512, 1024, 2048, 4096, 8192) if kind != "f32" or n < 8192],
@@ -120,6 +147,17 @@ SETS["uneven"] = [Product("bf16", "nt", m, n, k) for m in (70, 130, 200, 263, 30
     *(Product("bf16", "nt", *s) for s in ((128, 512, 1025), (100, 300, 700), (1030, 10240, 8192))),
     *(Product(kind, "nt", 200, 6144, 4096) for kind in ("tf32", "i8", "f8")),
     *(Product("bf16", layout, 264, 3240, 8272) for layout in ("nn", "tn", "tt"))]
+SETS["spread"] = [case for kind, count in (("bf16", 40), ("f16", 40), ("tf32", 40), ("f32", 40), ("f64", 40), ("f8", 16), ("i8", 16))
+                  for case in spread(kind, count, 1)]
+# What was slowest beside cuBLAS in earlier runs.
+SETS["misses"] = [Product(kind, layout, *s) for kind, layout, s in (
+    ("bf16", "nn", (21, 6033, 517)), ("tf32", "nn", (37, 201, 2047)), ("tf32", "tn", (8, 1544, 10872)), ("bf16", "tt", (104, 440, 3544)),
+    ("f16", "nt", (77, 4480, 4880)), ("bf16", "nn", (263, 3240, 8272)), ("bf16", "nt", (263, 3240, 8272)), ("f32", "nn", (38, 15488, 4792)),
+    ("f32", "nt", (126, 12228, 9223)), ("f32", "tt", (208, 3440, 880)), ("f64", "nn", (17, 4096, 4096)), ("f64", "nn", (32, 2048, 8192)),
+    ("f64", "nn", (512, 512, 512)), ("bf16", "nn", (128, 128, 128)), ("bf16", "tt", (120, 7632, 968)), ("bf16", "tt", (48, 5312, 7232)),
+    ("bf16", "tt", (72, 5824, 3968)), ("f16", "nn", (211, 864, 7160)), ("f16", "tt", (104, 3968, 3592)), ("tf32", "nn", (55, 3640, 5816)),
+    ("tf32", "nn", (8, 4096, 4096)), ("tf32", "nt", (7, 1032, 16384)), ("tf32", "nt", (5, 4096, 4096)), ("bf16", "tn", (264, 3240, 8272)),
+    ("bf16", "nn", (102, 12768, 8000)), ("f8", "nt", (145, 12512, 2544)), ("f8", "nt", (155, 3424, 4304)))]
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
 
@@ -132,23 +170,27 @@ def program(case):
     def affine(indices, over):
         return f"affine_map<({', '.join(over)}) -> ({', '.join(indices)})>"
 
-    def tensor(shape, kind):
-        return f"tensor<{'x'.join([*map(str, shape), kind])}>"
+    def tensor(of, kind):
+        return f"tensor<{'x'.join(['?' if each in case.unknown else str(sizes[each]) for each in of] + [kind])}>"
 
-    shapes = case.shapes()
-    sides = [tensor(shape, element) for shape in shapes[:2]]
-    out_shape = ((case.batch,) if case.batch else ()) + (case.m, case.n)
-    sums, out = tensor(out_shape, total), tensor(out_shape, result)
+    sizes = {"b": case.batch, "m": case.m, "n": case.n, "k": case.k}
+    sides = [tensor(batch + each, element) for each in letters[:2]]
+    sums, out = tensor(batch + "mn", total), tensor(batch + "mn", result)
+    # Sizes of the result that are not known, from the operands.
+    unknown = [(each, side, (batch + of).index(each)) for each, side, of in (("m", 0, letters[0]), ("n", 1, letters[1])) if each in case.unknown]
+    dimensions = "".join(f"  %i{each} = arith.constant {at} : index\n  %d{each} = tensor.dim {'%l' if side == 0 else '%r'}, %i{each} : {sides[side]}\n"
+                         for each, side, at in unknown)
+    given_sizes = ", ".join(f"%d{each}" for each, _, _ in unknown)
     maps = ", ".join(affine(batch + each, loops) for each in letters)
     kinds = ", ".join(['"parallel"'] * (len(loops) - 1) + ['"reduction"'])
     multiply, add, widen, zero = ("muli", "addi", "extsi", "0") if total == "i32" else ("mulf", "addf", "extf", "0.0")
     extend = "" if element == total else f"%x = arith.{widen} %a : {element} to {total}\n    %y = arith.{widen} %b : {element} to {total}\n    "
     names = ("%a", "%b") if element == total else ("%x", "%y")
     arguments = f"%l: {sides[0]}, %r: {sides[1]}" + (", %sl: tensor<f32>, %sr: tensor<f32>" if case.is_f8() else "")
-    arguments += f", %c: {tensor(shapes[-1], result)}" if case.fused else ""
+    arguments += f", %c: {tensor('n', result)}" if case.fused else ""
     text = f"""func.func @run({arguments}) -> {out} {{
   %zero = arith.constant {zero} : {total}
-  %e = tensor.empty() : {sums}
+{dimensions}  %e = tensor.empty({given_sizes}) : {sums}
   %f = linalg.fill ins(%zero : {total}) outs(%e : {sums}) -> {sums}
   %p = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins(%l, %r : {sides[0]}, {sides[1]}) outs(%f : {sums}) {{
   ^bb0(%a: {element}, %b: {element}, %s: {total}):
@@ -162,7 +204,7 @@ def program(case):
     over = batch + "mn"
     extra = [("%sl", "", "f32", "%wl"), ("%sr", "", "f32", "%wr")] if case.is_f8() else []
     extra += [("%c", "n", result, "%w")] if case.fused else []
-    extra_types = [tensor(shapes[2], "f32") if each == "f32" else tensor(shapes[-1], each) for _, _, each, _ in extra]
+    extra_types = [tensor(of, each) for _, of, each, _ in extra]
     maps = ", ".join([affine(over, over)] + [affine(letters, over) for _, letters, _, _ in extra] + [affine(over, over)])
     kinds = ", ".join(['"parallel"'] * len(over))
     body, last = "", "%v"
@@ -177,7 +219,7 @@ def program(case):
         last = "%o"
     inputs = ", ".join(["%p", *(name for name, _, _, _ in extra)]) + " : " + ", ".join([sums, *extra_types])
     given = ", ".join(["%v: f32", *(f"{value}: {each}" for _, _, each, value in extra), f"%u: {result}"])
-    return text + f"""  %q = tensor.empty() : {out}
+    return text + f"""  %q = tensor.empty({given_sizes}) : {out}
   %z = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} ins({inputs}) outs(%q : {out}) {{
   ^bb0({given}):
 {body}    linalg.yield {last} : {result}
