@@ -3,9 +3,11 @@
 // RUN: rm -rf %t.kernels && tenon-compile %s --target=sm_90a --images=ptx -o %t.tenon --dump-kernels-to=%t.kernels
 // RUN: FileCheck %s --input-file=%t.kernels/run_dispatch_0_sm_90a.ptx
 // RUN: grep -c 'cp.async.cg' %t.kernels/run_dispatch_0_sm_90a.ptx | FileCheck %s --check-prefix=COPIES
-// Programs for other targets, too, have no shared memory for it.
-// RUN: rm -rf %t.others && tenon-compile %s --target=sm_80,sm_90a --images=ptx -o %t.both --dump-kernels-to=%t.others
+// Programs for other targets, too, have as much shared memory as all of them from sm_80 on: steps of 32 keys, of which two fit. Older ones have no
+// tensor cores for bf16.
+// RUN: rm -rf %t.others && tenon-compile %s --target=sm_75,sm_80,sm_90a --images=ptx -o %t.both --dump-kernels-to=%t.others
 // RUN: FileCheck %s --check-prefix=OTHERS --input-file=%t.others/run_dispatch_0_sm_80.ptx
+// RUN: FileCheck %s --check-prefix=SCALAR --input-file=%t.others/run_dispatch_0_sm_75.ptx
 // CHECK: .reqntid 256, 1, 1
 // CHECK: cp.async.cg.shared.global
 // CHECK: cp.async.wait_group 1
@@ -19,7 +21,9 @@
 // CHECK: mma.sync.aligned.m16n8k16
 // In two places, for nine tiles of 64 elements each.
 // COPIES: {{^18$}}
-// OTHERS-NOT: mma.sync
+// OTHERS: cp.async.wait_group 0
+// OTHERS: mma.sync.aligned.m16n8k16
+// SCALAR-NOT: mma.sync
 #q = affine_map<(b, m, n, d) -> (b, m, d)>
 #k = affine_map<(b, m, n, d) -> (b, n, d)>
 #s = affine_map<(b, m, n, d) -> (b, m, n)>

@@ -24,7 +24,9 @@ constexpr int64_t kMostSharedTiles = 32;
 // What a block of sm_90 has of shared memory; of it, what is neither keys nor sums of a cluster; steps that are there
 // or on their way.
 constexpr uint32_t kSharedBytes = 227 << 10, kOtherSharedBytes = 8 << 10, kLeastStages = 3, kMostStages = 12,
-                   kLeastGroupStages = 2;
+                   kLeastGroupStages = 2, kLeastPortableStages = 2;
+// What a block of sm_86 has: the least from sm_80 on.
+constexpr uint32_t kPortableSharedBytes = 99 << 10;
 // Logits of a step that a lane weighs, of 8 x 4 rows and 32 keys: more leave no registers for sums.
 constexpr uint32_t kMostWideLogits = 1024;
 // Of a multiprocessor, of a thread, those of it that hold neither keys, queries nor sums, and more of these where a
@@ -63,17 +65,16 @@ struct Reading {
   }
 };
 
-/// Whether keys and values may be brought to shared memory as they lie: for sm_90a alone, since a launch gives all
-/// targets as much of it.
-bool mayBeBrought(const Attention &attention) {
+bool isForHopperAlone(const Attention &attention) {
   auto function = attention.scores.op->op->getParentOfType<func::FuncOp>();
-  return function->hasAttr(dispatch::kHopperOnlyAttr) && attention.scores.right.plain;
+  return function->hasAttr(dispatch::kHopperOnlyAttr);
 }
 
-/// The same with keys in shared memory, where that is faster.
+/// The same with keys in shared memory, where that is faster: for sm_90a alone, since a launch gives all targets as
+/// much of it.
 FewQueriesShape sharedOf(const FewQueriesShape &alone, const Attention &attention, std::optional<int64_t> batch) {
-  const bool fits = mayBeBrought(attention) && attention.output.right.plain && batch && *batch <= kMostSharedTiles &&
-                    alone.rows >= kLeastSharedRows;
+  const bool fits = isForHopperAlone(attention) && batch && *batch <= kMostSharedTiles &&
+                    alone.rows >= kLeastSharedRows && attention.scores.right.plain && attention.output.right.plain;
   if (!fits)
     return alone;
   FewQueriesShape shared = alone;
@@ -158,10 +159,11 @@ std::optional<FewQueriesShape> wideOf(FewQueriesShape shape, const GroupShape &g
   shape.valuesAreKeys =
       areKeys(group, attention) && shape.wholeColumns() <= shape.depthTiles() * FewQueriesShape::kTileDepth;
   const Operand &values = attention.output.right;
-  if (!mayBeBrought(attention) || (!shape.valuesAreKeys && (!values.plain || values.isAlongReduced)))
+  if (!attention.scores.right.plain || (!shape.valuesAreKeys && (!values.plain || values.isAlongReduced)))
     return std::nullopt;
+  shape.isPortable = !isForHopperAlone(attention);
   // Of 16 rows memory takes more time than products of warps do, of more less.
-  shape.isInGroups = shape.rows > FewQueriesShape::kRows;
+  shape.isInGroups = !shape.isPortable && shape.rows > FewQueriesShape::kRows;
   for (uint32_t sixteens : {4, 2}) {
     shape.sixteens = sixteens;
     if (shape.isInGroups && shape.stages() >= kLeastGroupStages)
@@ -170,9 +172,10 @@ std::optional<FewQueriesShape> wideOf(FewQueriesShape shape, const GroupShape &g
   shape.isInGroups = false;
   while (shape.blockRows() < std::min(shape.rows, FewQueriesShape::kMostWideRows))
     shape.sharing *= 2;
-  for (uint32_t sixteens : {4, 2, 1}) {
+  for (uint32_t sixteens : {4, 2}) { // of fewer keys threads have less than a vector of a tile each
     shape.sixteens = sixteens;
-    if (shape.stepKeys() * shape.blockRows() <= kMostWideLogits && shape.stages() >= kLeastStages)
+    if (shape.stepKeys() * shape.blockRows() <= kMostWideLogits &&
+        shape.stages() >= (shape.isPortable ? kLeastPortableStages : kLeastStages))
       return shape;
   }
   return std::nullopt;
@@ -183,7 +186,8 @@ std::optional<FewQueriesShape> wideOf(FewQueriesShape shape, const GroupShape &g
 uint32_t FewQueriesShape::stages() const {
   // Wide ones have no clusters.
   const uint32_t ofCluster = isWide ? 0 : rowsOfBlock() * wholeColumns() * uint32_t(sizeof(float));
-  const uint32_t free = kSharedBytes - kOtherSharedBytes - ofCluster - queryBytes();
+  const uint32_t all = isPortable ? kPortableSharedBytes : kSharedBytes;
+  const uint32_t free = all - kOtherSharedBytes - ofCluster - queryBytes();
   return std::min(free / stageBytes(), kMostStages);
 }
 

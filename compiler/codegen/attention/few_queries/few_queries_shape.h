@@ -49,7 +49,8 @@ struct FewQueriesShape {
   uint32_t sixteens =
       1;               // keys that a warp multiplies at once, 16 each; from shared memory two, where they leave stages
   bool isWide = false; // keys are shared, and sums are of warps that have other columns of the same rows
-  bool isInGroups = false;    // then warpgroups multiply, each by half of the columns
+  bool isPortable = false; // then other targets than sm_90a compute it, too: it has as much shared memory as they have
+  bool isInGroups = false; // then warpgroups multiply, each by half of the columns
   bool valuesAreKeys = false; // values are the first elements of the keys: then they are brought with these
 
   uint32_t threads() const { return 32 * warps; }

@@ -33,8 +33,8 @@ uint32_t keyPartsSplit(const FewQueriesShape &shape, int64_t tiles);
 
 /// Dynamic shared memory of the kernel behind one with keys in shared memory, which has `inFront`. Where its blocks are
 /// no more than multiprocessors, it asks for as much: one that is to divide its memory anew waits until it is empty,
-/// and blocks that need little would crowd on the first ones that are. (On an H200 attentions of 10 to 16 us took 3 %
-/// less on average; of more blocks, which run in two rounds then, up to 13 % more.)
+/// and blocks that need little would crowd on the first ones that are. (On an H200 attentions of 11 to 16 us took 6 to
+/// 8 % less; of more blocks, which run in two rounds then, up to 13 % more.)
 uint32_t keyPartsSharedBytes(const FewQueriesShape &shape, uint32_t inFront, int64_t tiles);
 
 /// The kernel behind: keyPartsSplit() blocks for each row of each tile.

@@ -231,11 +231,16 @@ static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const
   const bool addsParts = writer.kernel.strategy.contains(kAddsParts);
   const auto parts = uint32_t(writer.choiceOr(addsParts ? kAddsParts : kKeyParts, 1));
   if (isScalar && !addsParts) {
-    // Of the blocks that others share a tile with, the first has it.
+    // Of the blocks that share a tile, the first has it, or the first ones some columns of it each.
     KernelBuilder &k = writer.k;
-    Value blocks = k.number(int64_t(few.groups()) * cluster * parts);
-    return k.when(k.equal(k.rem(k.block(), blocks), k.number(0)),
-                  [&] { writeScalarAttention(kernel, k.div(k.block(), blocks)); });
+    const int64_t blocks = int64_t(few.groups()) * cluster * parts, across = kernel.columns / kPartColumns;
+    AttentionKernel own = kernel;
+    if (kernel.columns % kPartColumns == 0 && blocks >= across)
+      own.columns = kPartColumns;
+    const int64_t inUse = kernel.columns / own.columns;
+    Value tile = k.div(k.block(), k.number(blocks)), inTile = k.rem(k.block(), k.number(blocks));
+    return k.when(k.less(inTile, k.number(inUse)),
+                  [&] { writeScalarAttention(own, k.add(k.mul(tile, k.number(inUse)), inTile)); });
   }
   if (isScalar)
     return;

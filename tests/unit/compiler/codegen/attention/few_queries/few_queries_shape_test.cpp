@@ -159,8 +159,11 @@ TEST_F(FewQueriesShapeTest, ReadsDepthsThatStepsAreNotWholeOf) {
   ASSERT_TRUE(shape.has_value());
   EXPECT_EQ(shape->eights(), 1u);
   EXPECT_EQ(shape->groups(), 2u);
+  EXPECT_FALSE(shape->isWide);
   read("8", "12", "8192", "264");
-  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+  shape = FewQueriesShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_TRUE(shape->isWide);
 }
 
 TEST_F(FewQueriesShapeTest, HasStepsOnTheirWayAsRegistersHold) {
@@ -225,8 +228,17 @@ TEST_F(FewQueriesShapeTest, HasSharedStepsThatFit) {
 }
 
 TEST_F(FewQueriesShapeTest, SharesColumnsAmongWarpsOfWideRows) {
-  read("1", "16", "8192", "576", "512"); // a program for other targets, too
-  EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+  for (const char *rows : {"1", "16", "128"}) { // a program for other targets, too
+    read("1", rows, "8192", "576", "512");      // of which no two steps fit
+    EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_).has_value());
+    read("1", rows, "8192", "320", "264");
+    const auto shape = FewQueriesShape::of(*shape_, *attention_);
+    ASSERT_TRUE(shape.has_value());
+    EXPECT_TRUE(shape->isWide && shape->isPortable && !shape->isInGroups);
+    EXPECT_GE(shape->stages(), 2u);
+    EXPECT_LE(KeyRing::bytes(*shape), (99u - 8) << 10);
+    EXPECT_GE(shape->stepKeys(), 32u);
+  }
   for (auto [rows, blockRows, groups] : {std::tuple{"1", 8u, 1u}, {"9", 16u, 1u}, {"17", 64u, 1u}, {"128", 64u, 2u}}) {
     const FewQueriesShape shape = onHopper("1", rows, "8192", "576", "512");
     EXPECT_TRUE(shape.isWide && !shape.valuesAreKeys);
