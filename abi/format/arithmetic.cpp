@@ -238,6 +238,12 @@ ArithmeticResult evaluate(RegisterOpcode opcode, int64_t a, int64_t b, int64_t c
     return __builtin_sub_overflow(a, b, &out) ? fault(Fault::Overflow) : ArithmeticResult{out};
   case RegisterOpcode::Mul:
     return __builtin_mul_overflow(a, b, &out) ? fault(Fault::Overflow) : ArithmeticResult{out};
+  case RegisterOpcode::AddWrap:
+    return {int64_t(uint64_t(a) + uint64_t(b))};
+  case RegisterOpcode::SubWrap:
+    return {int64_t(uint64_t(a) - uint64_t(b))};
+  case RegisterOpcode::MulWrap:
+    return {int64_t(uint64_t(a) * uint64_t(b))};
   case RegisterOpcode::FloorDiv:
     return divide(a, b, RoundTo::Floor);
   case RegisterOpcode::CeilDiv:

@@ -8,6 +8,8 @@ namespace tenon::abi {
 
 std::string typeSpelling(const fb::ValueType &type) {
   std::string_view element = spelling(static_cast<ElementType>(type.element()));
+  if (type.kind() == fb::ValueKind::Unread)
+    return "any";
   if (type.kind() == fb::ValueKind::Scalar)
     return std::string(element);
   std::string out = "tensor<";

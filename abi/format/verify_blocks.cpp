@@ -39,7 +39,7 @@ static Status checkOuter(VerifiedBytes &file, const fb::Function &function) {
       sizeOf(function.loads()) || sizeOf(function.stores()) || sizeOf(function.targets()))
     return broken("F-26", "a function with blocks has commands, or what belongs to them, beside its blocks");
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
-                                [&](uint32_t, const fb::ValueType *type) { return checkType(file, *type); }));
+                                [&](uint32_t, const fb::ValueType *type) { return checkInputType(file, *type); }));
   return forEach(file, function.results(), "results", [&](uint32_t, const fb::ResultValue *result) {
     return within("type", checkType(file, *result->type()));
   });

@@ -13,9 +13,18 @@ namespace tenon::abi::verify {
 
 static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register
 
+/// F-15: what checkType takes, or a value that is not read.
+Status checkInputType(VerifiedBytes &file, const fb::ValueType &type) {
+  if (type.kind() != fb::ValueKind::Unread)
+    return checkType(file, type);
+  return sizeOf(type.shape()) == 0 ? okStatus() : broken("F-15", "a value that is not read, with a shape");
+}
+
 /// F-15: a tensor whose static extents multiply to a size that exists, or a scalar.
 Status checkType(VerifiedBytes &file, const fb::ValueType &type) {
   TENON_RETURN_IF_ERROR(checkEnum("kind", type.kind()));
+  if (type.kind() == fb::ValueKind::Unread)
+    return broken("F-15", "only an input may be a value that is not read");
   TENON_RETURN_IF_ERROR(checkEnum("element", type.element()));
   TENON_RETURN_IF_ERROR(checkAlignment(file, type.shape(), alignof(int64_t), "shape"));
   uint32_t rank = sizeOf(type.shape());
@@ -39,6 +48,8 @@ static Status checkInputOperation(const fb::Function &function, const fb::Regist
   TENON_RETURN_IF_ERROR(
       checkIndex("F-16", isDim ? "input of Dim" : "input of Arg", operation.a(), sizeOf(function.inputs()), "inputs"));
   const fb::ValueType &type = *function.inputs()->Get(operation.a());
+  if (type.kind() == fb::ValueKind::Unread)
+    return broken("F-16", isDim ? "Dim" : "Arg", " of input ", operation.a(), ", which is not read");
   bool isTensor = type.kind() == fb::ValueKind::Tensor;
   if (isDim != isTensor)
     return broken("F-16", isDim ? "Dim" : "Arg", " of input ", operation.a(), ", which is a ",
@@ -101,7 +112,9 @@ Status FunctionChecker::checkBuffer(const fb::Buffer &value) {
   case fb::BufferSource::Input:
     TENON_RETURN_IF_ERROR(checkIndex("F-17", "index", value.index(), sizeOf(function_.inputs()), "inputs"));
     if (function_.inputs()->Get(value.index())->kind() != fb::ValueKind::Tensor)
-      return broken("F-17", "input ", value.index(), " is a scalar and has no buffer");
+      return broken("F-17", "input ", value.index(), " is ",
+                    function_.inputs()->Get(value.index())->kind() == fb::ValueKind::Scalar ? "a scalar" : "not read",
+                    " and has no buffer");
     return okStatus();
   case fb::BufferSource::Transient:
     if (value.offset() != kNone) {
@@ -234,7 +247,7 @@ Status FunctionChecker::checkExpectation(const fb::Expectation &expectation) {
 /// The commands of a function without blocks, or of a block.
 static Status checkBody(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope, bool isBlock) {
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
-                                [&](uint32_t, const fb::ValueType *type) { return checkType(file, *type); }));
+                                [&](uint32_t, const fb::ValueType *type) { return checkInputType(file, *type); }));
   TENON_RETURN_IF_ERROR(checkAlignment(file, function.registers(), alignof(fb::RegisterOp), "registers"));
   TENON_RETURN_IF_ERROR(
       forEach(file, function.registers(), "registers",

@@ -122,6 +122,7 @@ Status checkFunction(VerifiedBytes &file, const fb::Function &function, const Pr
 Status checkBlockBody(VerifiedBytes &file, const fb::Function &block, const ProgramScope &scope);
 /// F-15.
 Status checkType(VerifiedBytes &file, const fb::ValueType &type);
+Status checkInputType(VerifiedBytes &file, const fb::ValueType &type);
 /// F-26 to F-28 over a function with blocks.
 Status checkBlocks(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope);
 /// F-28.

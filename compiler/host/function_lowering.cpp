@@ -138,7 +138,7 @@ LogicalResult FunctionLowering::lowerInputs() {
         tensor.shape.push_back(size < 0 ? state_.function.registers.dim(index, uint32_t(dim))
                                         : state_.function.registers.constant(size));
       state_.tensors[value] = std::move(tensor);
-    } else {
+    } else if (!type->isUnread) {
       state_.scalars.defineArgument(value, index);
     }
     state_.function.inputs.push_back(std::move(*type));
@@ -238,7 +238,7 @@ FailureOr<Function> lowerBlocks(func::FuncOp op, const ProgramTables &tables, Co
   Function function;
   function.name = op.getSymName().str();
   for (Type type : op.getArgumentTypes())
-    function.inputs.push_back(*toValueType(type));
+    function.inputs.push_back(*toInputType(type));
   for (Type type : op.getResultTypes())
     function.results.push_back({.type = *toValueType(type), .shape = {}});
   SmallVector<HostBlock> blocks = formBlocks(op);
@@ -263,7 +263,7 @@ LogicalResult verifySignature(func::FuncOp function) {
   constexpr StringLiteral kWanted = ": a tensor or a scalar is wanted, as tensor<4xf32>, tensor<?xi8>, i32 or f32";
   bool ok = true;
   for (BlockArgument argument : function.getArguments()) {
-    if (toValueType(argument.getType()))
+    if (toInputType(argument.getType()))
       continue;
     emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '@" << function.getSymName()
                                  << "' has type " << argument.getType() << ", which a program cannot take" << kWanted;

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 
@@ -30,8 +31,14 @@ std::optional<ValueType> toValueType(Type type) {
   return result;
 }
 
+std::optional<ValueType> toInputType(Type type) {
+  if (isa<hal::BufferViewType>(type))
+    return ValueType{.shape = {}, .isUnread = true};
+  return toValueType(type);
+}
+
 std::optional<ValueType> handedOnType(Type type) {
-  if (std::optional<ValueType> known = toValueType(type))
+  if (std::optional<ValueType> known = toInputType(type))
     return known;
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer || !integer.isSignless() || integer.getWidth() > 64 || integer.getWidth() == 0)

@@ -26,6 +26,8 @@ bool isTensor(mlir::Value value);
 
 /// The program's type of a function argument or result; nothing for a type that it cannot hold.
 std::optional<ValueType> toValueType(mlir::Type type);
+/// The same of a function's argument, which may be a buffer view, of which nothing is read.
+std::optional<ValueType> toInputType(mlir::Type type);
 /// The same of a value that a block hands to another: an integer of any width up to 64 bits is held as i64.
 std::optional<ValueType> handedOnType(mlir::Type type);
 

@@ -41,6 +41,12 @@ std::string registerText(uint32_t index, const fb::RegisterOp &operation) {
       return binary("sub");
     case fb::RegisterOpcode::Mul:
       return binary("mul");
+    case fb::RegisterOpcode::AddWrap:
+      return binary("addwrap");
+    case fb::RegisterOpcode::SubWrap:
+      return binary("subwrap");
+    case fb::RegisterOpcode::MulWrap:
+      return binary("mulwrap");
     case fb::RegisterOpcode::FloorDiv:
       return binary("floordiv");
     case fb::RegisterOpcode::CeilDiv:

@@ -80,6 +80,7 @@ tenon_status_t *writeType(const std::vector<FunctionTypes::Type> &types, size_t 
   value.name = names ? names->Get(static_cast<uint32_t>(index))->c_str() : "";
   value.element = static_cast<tenon_element_type_t>(type.declared->element());
   value.is_scalar = type.declared->kind() == abi::fb::ValueKind::Scalar;
+  value.is_unread = type.declared->kind() == abi::fb::ValueKind::Unread;
   value.rank = type.shape.size();
   value.shape = type.shape.data();
   return toC(writeStruct(out, value, "out"));

@@ -35,6 +35,21 @@ static void printVariantTarget(OpAsmPrinter &printer, Operation *, ExecutableTar
 }
 
 /// `wait(%fence) =>`, or nothing.
+/// `ENCODING as TYPE`, or TYPE alone.
+static ParseResult parseTypeAlias(OpAsmParser &parser, TypeAttr &encoding, Type &type) {
+  if (parser.parseType(type))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("as")))
+    return success();
+  encoding = TypeAttr::get(type);
+  return parser.parseType(type);
+}
+static void printTypeAlias(OpAsmPrinter &printer, Operation *, TypeAttr encoding, Type type) {
+  if (encoding)
+    printer << encoding.getValue() << " as ";
+  printer << type;
+}
+
 static ParseResult parseWaitFence(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &fence) {
   if (failed(parser.parseOptionalKeyword("wait")))
     return success();

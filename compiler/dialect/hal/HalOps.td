@@ -166,12 +166,15 @@ def Hal_ReturnOp : Hal_Op<"return", [Pure, Terminator, ParentOneOf<["ExecutableE
 // How functions look behind IREE's ABI. Gone after tenon-read-input.
 def Hal_TensorImportOp : Hal_Op<"tensor.import", [Pure, AttrSizedOperandSegments]> {
   let summary = "the tensor of a buffer view: hal.tensor.import %0 \"input0\" : !hal.buffer_view -> tensor<?x4xf32>{%d}";
-  let description = "`hal.tensor.import wait(%fence) => %0 ..`: from when the fence is signalled on.";
+  let description = [{
+    `hal.tensor.import wait(%fence) => %0 ..`: from when the fence is signalled on. `-> tensor<4xf64> as tensor<4xf32>`:
+    the buffer view is the first, the tensor the second. Elements of as many bits are the same bits, others are converted.
+  }];
   let arguments = (ins Optional<Hal_FenceType>:$wait_fence, Hal_BufferViewType:$source, OptionalAttr<StrAttr>:$name,
-                       Variadic<Index>:$target_dims);
+                       OptionalAttr<TypeAttr>:$encoding, Variadic<Index>:$target_dims);
   let results = (outs AnyRankedTensor:$target);
   let assemblyFormat = [{
-    custom<WaitFence>($wait_fence) $source ($name^)? `:` type($source) `->` type($target)
+    custom<WaitFence>($wait_fence) $source ($name^)? `:` type($source) `->` custom<TypeAlias>($encoding, type($target))
     (`{` $target_dims^ `}`)? attr-dict
   }];
   let hasVerifier = 1;
@@ -179,10 +182,12 @@ def Hal_TensorImportOp : Hal_Op<"tensor.import", [Pure, AttrSizedOperandSegments
 
 def Hal_TensorExportOp : Hal_Op<"tensor.export", [Pure]> {
   let summary = "a tensor as a buffer view: hal.tensor.export %0 \"output0\" : tensor<?x4xf32>{%d} -> !hal.buffer_view";
-  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, OptionalAttr<StrAttr>:$name);
+  let description = "`: tensor<4xf64> as tensor<4xf32>`: as of hal.tensor.import, the other way round.";
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, OptionalAttr<StrAttr>:$name,
+                       OptionalAttr<TypeAttr>:$encoding);
   let results = (outs Hal_BufferViewType:$target);
   let assemblyFormat = [{
-    $source ($name^)? `:` type($source) (`{` $source_dims^ `}`)? `->` type($target) attr-dict
+    $source ($name^)? `:` custom<TypeAlias>($encoding, type($source)) (`{` $source_dims^ `}`)? `->` type($target) attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -215,6 +220,12 @@ def Hal_FenceCreateOp : Hal_Op<"fence.create", [NoMemoryEffect]> {
   let assemblyFormat = [{
     `device` `(` $device `:` type($device) `)` `flags` `(` $flags `)` attr-dict `:` type($result)
   }];
+}
+
+def Hal_FenceSignalOp : Hal_Op<"fence.signal"> {
+  let summary = "says that what the fence stands for is done: hal.fence.signal<%fence : !hal.fence>";
+  let arguments = (ins Hal_FenceType:$fence);
+  let assemblyFormat = "`<` $fence `:` type($fence) `>` attr-dict";
 }
 
 def Hal_FenceAwaitOp : Hal_Op<"fence.await"> {

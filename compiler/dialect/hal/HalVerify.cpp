@@ -302,11 +302,32 @@ LogicalResult DispatchExternOp::verifyRegions() {
 
 //===-- Buffer views ---------------------------------------------------------------------------------------------===//
 
+/// Of what a buffer view is, and the tensor that it is taken as.
+static LogicalResult verifyEncoding(Operation *op, std::optional<Type> encoding, RankedTensorType type) {
+  if (!encoding)
+    return success();
+  auto encoded = dyn_cast<RankedTensorType>(*encoding);
+  if (!encoded || encoded.getShape() != type.getShape())
+    return op->emitOpError() << "found a buffer view of " << *encoding << " as " << type
+                             << ": the same shape is wanted";
+  const Type from = encoded.getElementType(), to = type.getElementType();
+  const bool isKnown = from.isIntOrFloat() && to.isIntOrFloat();
+  if (!isKnown ||
+      (from.getIntOrFloatBitWidth() != to.getIntOrFloatBitWidth() && isa<FloatType>(from) != isa<FloatType>(to)))
+    return op->emitOpError() << "found " << from << " as " << to
+                             << ": elements of as many bits, or two floats, or two integers are wanted";
+  return success();
+}
+
 LogicalResult TensorImportOp::verify() {
+  if (failed(verifyEncoding(*this, getEncoding(), getTarget().getType())))
+    return failure();
   return verifyDims(*this, "target", getTarget().getType(), getTargetDims());
 }
 
 LogicalResult TensorExportOp::verify() {
+  if (failed(verifyEncoding(*this, getEncoding(), getSource().getType())))
+    return failure();
   return verifyDims(*this, "source", getSource().getType(), getSourceDims());
 }
 

@@ -275,11 +275,12 @@ def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]
 
 class LinalgExt_AffineOp<string word, string unsigned> : LinalgExt_Op<word> {
   let arguments = (ins AffineMapArrayAttr:$indexing_maps, I64Attr:$quant_min, I64Attr:$quant_max,
-                       UnitAttr:$is_unsigned, Variadic<AnyType>:$inputs, AnyRankedTensor:$output);
+                       UnitAttr:$is_unsigned, UnitAttr:$zero_point_is_unsigned, Variadic<AnyType>:$inputs,
+                       AnyRankedTensor:$output);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "`<` `indexing_maps` `=` $indexing_maps `,` `quant_min` `=` $quant_min `,` `quant_max` `=` "
-                       "$quant_max (`,` `" # unsigned # "` $is_unsigned^)? `>` attr-dict `ins` `(` $inputs `:` "
-                       "type($inputs) `)` `outs` `(` $output `:` type($output) `)` `->` type($result)";
+                       "$quant_max custom<Signs>($is_unsigned, $zero_point_is_unsigned, \"\\\"" # unsigned # "\\\"\") `>` "
+                       "attr-dict `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $output `:` type($output) `)` `->` type($result)";
 }
 
 def LinalgExt_QuantizeAffineOp : LinalgExt_AffineOp<"quantize_affine", "storage_unsigned"> {
@@ -287,13 +288,14 @@ def LinalgExt_QuantizeAffineOp : LinalgExt_AffineOp<"quantize_affine", "storage_
   let description = [{
     Operands: floats, their scale, and optionally the zero point that stands for 0: scalars, or tensors by some of the
     loops. `indexing_maps` has a map for each of them and one for the result, whose loops are all there are. Halves are
-    rounded to the even integer; NaN is quant_min. Where the result is unsigned, the op says `storage_unsigned`.
+    rounded to the even integer; NaN is quant_min. Where the result is unsigned, the op says `storage_unsigned`; where
+    the zero point is, `zp_unsigned`.
   }];
 }
 
 def LinalgExt_DequantizeAffineOp : LinalgExt_AffineOp<"dequantize_affine", "input_unsigned"> {
   let summary = "floats of integers: (x - zero point) * scale";
-  let description = "Operands and maps are those of quantize_affine; `input_unsigned` says how the integers are read.";
+  let description = "Operands and maps are those of quantize_affine; `input_unsigned` and `zp_unsigned` say how the integers are read.";
 }
 
 #endif

@@ -23,6 +23,7 @@ struct ValueType {
   bool isTensor = false;
   abi::ElementType element = abi::ElementType::I32;
   std::vector<int64_t> shape; // tensors: [rank], -1 is dynamic
+  bool isUnread = false;      // an input that the function does not look at: neither a tensor nor a scalar
   bool operator==(const ValueType &) const = default;
 };
 

@@ -28,7 +28,10 @@ Offset<fb::ValueType> writeType(FlatBufferBuilder &builder, const ValueType &typ
   Offset<flatbuffers::Vector<int64_t>> shape;
   if (type.isTensor)
     shape = builder.CreateVector(type.shape);
-  return fb::CreateValueType(builder, type.isTensor ? fb::ValueKind::Tensor : fb::ValueKind::Scalar,
+  return fb::CreateValueType(builder,
+                             type.isTensor   ? fb::ValueKind::Tensor
+                             : type.isUnread ? fb::ValueKind::Unread
+                                             : fb::ValueKind::Scalar,
                              fb::ElementType(type.element), shape);
 }
 

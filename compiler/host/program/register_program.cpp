@@ -21,6 +21,8 @@ bool isCommutative(Opcode opcode) {
   switch (opcode) {
   case Opcode::Add:
   case Opcode::Mul:
+  case Opcode::AddWrap:
+  case Opcode::MulWrap:
   case Opcode::Min:
   case Opcode::Max:
   case Opcode::And:
@@ -44,6 +46,28 @@ bool isCommutative(Opcode opcode) {
   case Opcode::ZeroExtend:
   default: // floats, which are not reordered
     return false;
+  }
+}
+
+/// What fails the call where an operation modulo 2^64 does not; any other opcode stays.
+Opcode withoutWrap(Opcode opcode) {
+  return opcode == Opcode::AddWrap   ? Opcode::Add
+         : opcode == Opcode::SubWrap ? Opcode::Sub
+         : opcode == Opcode::MulWrap ? Opcode::Mul
+                                     : opcode;
+}
+
+/// Whether the result of any of these operands has 64 bits.
+bool fits(Opcode opcode, Range a, Range b) {
+  const auto inside = [](Wide value) { return value >= kMin && value <= kMax; };
+  switch (opcode) {
+  case Opcode::Add:
+    return inside(Wide(a.low) + b.low) && inside(Wide(a.high) + b.high);
+  case Opcode::Sub:
+    return inside(Wide(a.low) - b.high) && inside(Wide(a.high) - b.low);
+  default: // Mul
+    return inside(Wide(a.low) * b.low) && inside(Wide(a.low) * b.high) && inside(Wide(a.high) * b.low) &&
+           inside(Wide(a.high) * b.high);
   }
 }
 
@@ -165,10 +189,13 @@ std::optional<Register> RegisterProgram::foldIdentity(Opcode opcode, Register a,
   Range left = range(a), right = range(b);
   switch (opcode) {
   case Opcode::Add:
+  case Opcode::AddWrap:
     return isZero ? std::optional(a) : std::nullopt;
   case Opcode::Sub:
+  case Opcode::SubWrap:
     return isZero ? std::optional(a) : a == b ? std::optional(constant(0)) : std::nullopt;
   case Opcode::Mul:
+  case Opcode::MulWrap:
     return isOne ? std::optional(a) : isZero ? std::optional(b) : std::nullopt;
   case Opcode::FloorDiv:
   case Opcode::CeilDiv:
@@ -216,6 +243,9 @@ Register RegisterProgram::binary(Opcode opcode, Register a, Register b) {
   if (left && right)
     if (abi::ArithmeticResult result = abi::evaluate(opcode, *left, *right); result.ok())
       return constant(result.value);
+  // What cannot overflow is one operation, whoever asks for it.
+  if (const Opcode plain = withoutWrap(opcode); plain != opcode && fits(plain, range(a), range(b)))
+    opcode = plain;
   // One order for operands that may swap: a constant second, otherwise ascending.
   if (isCommutative(opcode) && ((left && !right) || (left.has_value() == right.has_value() && a > b)))
     std::swap(a, b);

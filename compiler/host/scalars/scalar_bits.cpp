@@ -24,8 +24,8 @@ public:
   Register either(Register a, Register b) { return registers_.binary(Opcode::Or, a, b); }
   Register without(Register a, Register b) { return both(a, registers_.binary(Opcode::Xor, b, constant(-1))); }
 
-  /// `value` times 2^amount, 0 <= amount <= 63. Fails the call where bits of 64 are lost.
-  Register left(Register value, Register amount) { return twice(Opcode::Mul, value, amount); }
+  /// `value` times 2^amount, 0 <= amount <= 63, modulo 2^64.
+  Register left(Register value, Register amount) { return twice(Opcode::MulWrap, value, amount); }
   /// floor(value / 2^amount), 0 <= amount <= 63.
   Register right(Register value, Register amount) { return twice(Opcode::FloorDiv, value, amount); }
   Register rightBy(Register value, int64_t amount) { return right(value, constant(amount)); }

@@ -143,11 +143,15 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
   auto pick = [&](Register condition, unsigned whenTrue, unsigned whenFalse) {
     return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
   };
+  // Sizes fail the call where they overflow; numbers of 64 bits are modulo 2^64, and narrower ones are cut to their
+  // bits.
+  const bool wraps = op->getNumOperands() != 0 && op->getOperand(0).getType().isInteger(64);
+  auto sum = [&](Opcode size, Opcode number) { return plain(wraps ? number : size); };
   uint32_t bits = op->getNumOperands() == 0 ? 0 : integerBits(op->getOperand(0).getType());
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<arith::AddIOp>([&](auto) { return plain(Opcode::Add); })
-      .Case<arith::SubIOp>([&](auto) { return plain(Opcode::Sub); })
-      .Case<arith::MulIOp>([&](auto) { return plain(Opcode::Mul); })
+      .Case<arith::AddIOp>([&](auto) { return sum(Opcode::Add, Opcode::AddWrap); })
+      .Case<arith::SubIOp>([&](auto) { return sum(Opcode::Sub, Opcode::SubWrap); })
+      .Case<arith::MulIOp>([&](auto) { return sum(Opcode::Mul, Opcode::MulWrap); })
       .Case<arith::AndIOp>([&](auto) { return plain(Opcode::And); })
       .Case<arith::OrIOp>([&](auto) { return plain(Opcode::Or); })
       .Case<arith::XOrIOp>([&](auto) { return plain(Opcode::Xor); })
@@ -172,7 +176,7 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
           [&](auto) { return finish(op, registers_.zeroExtend(operand(0), bits)); })
       .Case<math::AbsIOp>([&](auto) {
         const Register value = asSigned(op->getOperand(0)), zero = registers_.constant(0);
-        return finish(op, registers_.binary(Opcode::Max, value, registers_.binary(Opcode::Sub, zero, value)));
+        return finish(op, registers_.binary(Opcode::Max, value, registers_.binary(Opcode::SubWrap, zero, value)));
       })
       .Case<arith::TruncIOp>([&](auto) { return finish(op, operand(0)); })
       .Case<arith::BitcastOp>([&](auto) {

@@ -3,7 +3,7 @@
 //
 // A register is int64. An MLIR integer of fewer bits is held sign-extended, and its arithmetic wraps at its own width;
 // i1 is held as 0 or 1; a float scalar is its bits, zero-extended, and computes as IEEE 754 says (f16 and bf16 in f32,
-// rounded after each operation). 64-bit and index arithmetic does not wrap: a result
+// rounded after each operation). Index arithmetic does not wrap: a size
 // that does not fit fails the call, as does a division by zero. Unsigned operations on 64 bits need operands that are
 // not negative; where that is not known it is checked when the program is called.
 #pragma once

@@ -5,9 +5,12 @@
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/input/steps/steps.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 
@@ -24,6 +27,25 @@ func::FuncOp calleeOf(func::CallOp call) {
 
 bool hasViews(func::FuncOp function) {
   return llvm::any_of(function.getArgumentTypes(), isView) || llvm::any_of(function.getResultTypes(), isView);
+}
+
+/// A tensor of other elements: the same bits where there are as many, else the same values, rounded or cut off.
+Value withElements(OpBuilder &builder, Location loc, Value tensor, Type wanted) {
+  const Type from = getElementTypeOrSelf(tensor.getType()), to = getElementTypeOrSelf(wanted);
+  if (from == to)
+    return tensor;
+  const unsigned before = from.getIntOrFloatBitWidth(), behind = to.getIntOrFloatBitWidth();
+  if (before == behind)
+    return arith::BitcastOp::create(builder, loc, wanted, tensor);
+  if (isa<FloatType>(from))
+    return before < behind ? arith::ExtFOp::create(builder, loc, wanted, tensor).getResult()
+                           : arith::TruncFOp::create(builder, loc, wanted, tensor).getResult();
+  return before < behind ? arith::ExtSIOp::create(builder, loc, wanted, tensor).getResult()
+                         : arith::TruncIOp::create(builder, loc, wanted, tensor).getResult();
+}
+
+Type encodingOf(hal::TensorImportOp import) {
+  return import.getEncoding().value_or(import.getTarget().getType());
 }
 
 /// One function on its way. Those that it calls have tensors already.
@@ -63,7 +85,7 @@ private:
   static FailureOr<Type> typeIn(OpOperand &use) {
     Operation *user = use.getOwner();
     if (auto import = dyn_cast<hal::TensorImportOp>(user))
-      return Type(import.getTarget().getType());
+      return encodingOf(import);
     if (auto call = dyn_cast<func::CallOp>(user))
       return calleeOf(call).getArgumentTypes()[use.getOperandNumber()];
     if (isa<hal::BufferViewDimOp, func::ReturnOp>(user))
@@ -92,6 +114,8 @@ private:
       first = use->getOwner();
       type = *here;
     }
+    if (!first && llvm::all_of(argument.getUsers(), [](Operation *user) { return isa<func::CallOp>(user); }))
+      return success(); // nobody reads it: it stays a buffer view, of anything
     if (!first)
       return op_.emitOpError() << "has argument #" << argument.getArgNumber()
                                << ", a buffer view that no hal.tensor.import makes a tensor of: its shape is not known";
@@ -111,9 +135,8 @@ private:
 
   /// Sizes that are asked of the tensor itself are its own; others are checked when the program runs.
   LogicalResult readImport(hal::TensorImportOp import, Value tensor) {
-    if (import.getTarget().getType() != tensor.getType())
-      return import.emitOpError() << "has type " << import.getTarget().getType() << ", the buffer view is a "
-                                  << tensor.getType();
+    if (encodingOf(import) != tensor.getType())
+      return import.emitOpError() << "has type " << encodingOf(import) << ", the buffer view is a " << tensor.getType();
     OpBuilder builder(import);
     Value tied = tensor;
     if (!llvm::all_of(import.getTargetDims(), [&](Value size) {
@@ -122,7 +145,7 @@ private:
           return (dim && dim.getBufferView() == tensor) || (same && same.getSource() == tensor);
         }))
       tied = flow::TensorTieShapeOp::create(builder, import.getLoc(), tensor.getType(), tensor, import.getTargetDims());
-    import.getTarget().replaceAllUsesWith(tied);
+    import.getTarget().replaceAllUsesWith(withElements(builder, import.getLoc(), tied, import.getTarget().getType()));
     import.erase();
     return success();
   }
@@ -161,7 +184,9 @@ private:
     auto exported = operand.get().getDefiningOp<hal::TensorExportOp>();
     if (!exported)
       return false;
-    operand.set(exported.getSource());
+    OpBuilder builder(exported);
+    operand.set(withElements(builder, exported.getLoc(), exported.getSource(),
+                             exported.getEncoding().value_or(exported.getSource().getType())));
     if (exported->use_empty())
       exported.erase();
     return true;
@@ -193,6 +218,27 @@ private:
   llvm::DenseSet<Operation *> begun_;
 };
 
+/// Takes arguments that nobody reads from functions that only the module calls. One that passes them on is done once
+/// the other is, so this is done until nothing changes.
+void dropUnread(ModuleOp module) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      llvm::BitVector unread(function.getNumArguments());
+      if (function.isPrivate() && !function.isExternal())
+        for (BlockArgument argument : function.getArguments())
+          unread[argument.getArgNumber()] = isView(argument.getType()) && argument.use_empty();
+      if (unread.none() || failed(function.eraseArguments(unread)))
+        continue;
+      changed = true;
+      module.walk([&](func::CallOp call) {
+        if (call.getCallee() == function.getSymName())
+          call->eraseOperands(unread);
+      });
+    }
+  }
+}
+
 } // namespace
 
 LogicalResult readBufferViews(ModuleOp module) {
@@ -202,6 +248,7 @@ LogicalResult readBufferViews(ModuleOp module) {
     ok &= succeeded(functions.run(function));
   if (!ok)
     return failure();
+  dropUnread(module);
   module.walk([&](Operation *op) {
     const bool holds = llvm::any_of(op->getOperandTypes(), isView) || llvm::any_of(op->getResultTypes(), isView);
     if (!holds || isa<func::FuncOp>(op))

@@ -34,6 +34,8 @@ void dropUses(ModuleOp module) {
     } else if (auto barrier = dyn_cast<hal::TensorBarrierOp>(op)) {
       barrier->replaceAllUsesWith(barrier.getSources());
       barrier.erase();
+    } else if (isa<hal::FenceSignalOp>(op)) {
+      op->erase();
     } else if (auto await = dyn_cast<hal::FenceAwaitOp>(op)) {
       await.getStatus().replaceAllUsesWith(
           arith::ConstantOp::create(builder, await.getLoc(), builder.getI32IntegerAttr(0)));

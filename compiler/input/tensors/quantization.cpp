@@ -72,7 +72,7 @@ struct LowerQuantize : OpRewritePattern<linalg_ext::QuantizeAffineOp> {
                          Value scaled = arith::DivFOp::create(b, toFloat(b, x[0], type), toFloat(b, x[1], type));
                          Value value = math::RoundEvenOp::create(b, scaled);
                          if (x.size() == 3)
-                           value = arith::AddFOp::create(b, value, toFloat(b, x[2], type, isUnsigned));
+                           value = arith::AddFOp::create(b, value, toFloat(b, x[2], type, op.getZeroPointIsUnsigned()));
                          value = arith::MaxNumFOp::create(b, value, constantOf(b, type, op.getQuantMin()));
                          value = arith::MinNumFOp::create(b, value, constantOf(b, type, op.getQuantMax()));
                          return isUnsigned ? Value(arith::FPToUIOp::create(b, result, value))
@@ -94,7 +94,7 @@ struct LowerDequantize : OpRewritePattern<linalg_ext::DequantizeAffineOp> {
           if (x.size() == 3 && !isa<FloatType>(x[2].getType())) {
             // One bit more than either has, and a width that there is.
             const Type wide = b.getIntegerType(x[0].getType().getIntOrFloatBitWidth() < 32 ? 32 : 64);
-            Value zero = toInteger(b, x[2], wide, isUnsigned);
+            Value zero = toInteger(b, x[2], wide, op.getZeroPointIsUnsigned());
             value = toFloat(b, arith::SubIOp::create(b, toInteger(b, x[0], wide, isUnsigned), zero), type);
           } else {
             value = toFloat(b, x[0], type, isUnsigned);

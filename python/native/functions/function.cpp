@@ -24,8 +24,8 @@ PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords) {
 }
 
 PyObject *typeTuple(const Type &type, const char *name) {
-  return Py_BuildValue("(ssON)", name, spellingOf(type.element), type.isScalar ? Py_True : Py_False,
-                       shapeTuple(type.shape, type.rank));
+  return Py_BuildValue("(ssON)", name, type.isUnread ? "any" : spellingOf(type.element),
+                       type.isScalar || type.isUnread ? Py_True : Py_False, shapeTuple(type.shape, type.rank));
 }
 
 /// (name, documentation, inputs, results, runs_on_host, has_expectations); a type is (name, element, is scalar, shape).
@@ -39,7 +39,7 @@ PyObject *info(PyObject *self, void *) {
       if (!check(which ? tenon_program_result_info(function.handle, function.index, i, &type)
                        : tenon_program_input_info(function.handle, function.index, i, &type)))
         return nullptr;
-      Ref tuple(typeTuple({type.element, type.is_scalar, type.rank, type.shape}, type.name));
+      Ref tuple(typeTuple({type.element, type.is_scalar, type.is_unread, type.rank, type.shape}, type.name));
       if (!tuple || PyList_Append(which ? results.get() : inputs.get(), tuple.get()) < 0)
         return nullptr;
     }
@@ -95,7 +95,8 @@ PyObject *makeFunction(PyObject *program, tenon_program_t *handle, PyObject *dev
       if (!check(which ? tenon_program_result_info(handle, index, i, &type)
                        : tenon_program_input_info(handle, index, i, &type)))
         return nullptr;
-      (which ? function.results : function.inputs).push_back({type.element, type.is_scalar, type.rank, type.shape});
+      (which ? function.results : function.inputs)
+          .push_back({type.element, type.is_scalar, type.is_unread, type.rank, type.shape});
     }
   return makeObject(functionType, std::move(function));
 }

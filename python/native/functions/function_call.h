@@ -16,6 +16,7 @@ namespace tenon::python {
 struct Type {
   tenon_element_type_t element;
   bool isScalar;
+  bool isUnread; // an input: any array does
   size_t rank;
   const int64_t *shape; // the program's
 };

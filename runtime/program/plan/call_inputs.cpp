@@ -15,6 +15,8 @@ abi::ElementType elementOf(const abi::fb::ValueType &type) {
 
 /// Empty when the value has the declared type, else what differs.
 std::string typeDifference(const abi::fb::ValueType &declared, const Value &value, bool hasMemory) {
+  if (declared.kind() == abi::fb::ValueKind::Unread)
+    return "";
   if (declared.kind() == abi::fb::ValueKind::Scalar) {
     const Scalar *scalar = std::get_if<Scalar>(&value);
     if (!scalar)

@@ -1,8 +1,24 @@
 // RUN: tenon-opt %s --split-input-file --tenon-read-input --verify-diagnostics
 
 // expected-error @+1 {{'func.func' op has argument #0, a buffer view that no hal.tensor.import makes a tensor of: its shape is not known}}
-func.func @unknown(%x: !hal.buffer_view) {
+func.func @unknown(%x: !hal.buffer_view) -> !hal.buffer_view {
+  return %x : !hal.buffer_view
+}
+
+// -----
+
+func.func @other_shape(%x: !hal.buffer_view) {
+  // expected-error @+1 {{'hal.tensor.import' op found a buffer view of 'tensor<4xf64>' as 'tensor<8xf32>': the same shape is wanted}}
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<4xf64> as tensor<8xf32>
   return
+}
+
+// -----
+
+func.func @other_kind(%x: tensor<4xf32>) -> !hal.buffer_view {
+  // expected-error @+1 {{'hal.tensor.export' op found 'i64' as 'f32': elements of as many bits, or two floats, or two integers are wanted}}
+  %0 = hal.tensor.export %x : tensor<4xi64> as tensor<4xf32> -> !hal.buffer_view
+  return %0 : !hal.buffer_view
 }
 
 // -----
@@ -69,7 +85,7 @@ func.func private @takes(%x: !hal.buffer_view) -> !hal.buffer_view {
 // -----
 
 func.func @again(%x: !hal.buffer_view) -> !hal.buffer_view {
-  // expected-error @-1 {{'func.func' op has argument #0, a buffer view that no hal.tensor.import makes a tensor of: its shape is not known}}
   %0 = call @again(%x) : (!hal.buffer_view) -> !hal.buffer_view
+  // expected-error @+1 {{'func.return' op returns a buffer view as operand #0 that no hal.tensor.export made}}
   return %0 : !hal.buffer_view
 }

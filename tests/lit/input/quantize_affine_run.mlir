@@ -4,6 +4,7 @@
 // RUN: tenon-check %t.tenon --device=emulator | FileCheck %s
 // CHECK: PASS @signed
 // CHECK: PASS @unsigned
+// CHECK: PASS @signed_zero
 // CHECK: PASS @channels
 // CHECK: PASS @wide
 // CHECK: PASS @turned
@@ -28,19 +29,34 @@ func.func @signed() {
   return
 }
 
-// A zero point of the integers' own type is read as they are.
+// The zero point says on its own how it is read.
 func.func @unsigned() {
   %x = util.unfoldable_constant dense<[-1.0, 0.0, 1.0, 63.5, 64.0, -64.5]> : tensor<6xf32>
   %scale = arith.constant 0.5 : f32
   %zero = arith.constant -128 : i8
   %to = tensor.empty() : tensor<6xi8>
-  %q = iree_linalg_ext.quantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = 0, quant_max = 255, storage_unsigned>
+  %q = iree_linalg_ext.quantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = 0, quant_max = 255, storage_unsigned, zp_unsigned>
       ins(%x, %scale, %zero : tensor<6xf32>, f32, i8) outs(%to : tensor<6xi8>) -> tensor<6xi8>
   check.expect_eq_const(%q, dense<[126, -128, -126, -1, -1, 0]> : tensor<6xi8>) : tensor<6xi8>
   %back = tensor.empty() : tensor<6xf32>
-  %d = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = 0, quant_max = 255, input_unsigned>
+  %d = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = 0, quant_max = 255, zp_unsigned, input_unsigned>
       ins(%q, %scale, %zero : tensor<6xi8>, f32, i8) outs(%back : tensor<6xf32>) -> tensor<6xf32>
   check.expect_eq_const(%d, dense<[-1.0, 0.0, 1.0, 63.5, 63.5, -64.0]> : tensor<6xf32>) : tensor<6xf32>
+  return
+}
+
+func.func @signed_zero() {
+  %x = util.unfoldable_constant dense<[-1.0, 0.0, 64.0, 100.0]> : tensor<4xf32>
+  %scale = arith.constant 0.5 : f32
+  %zero = arith.constant -128 : i8
+  %to = tensor.empty() : tensor<4xi8>
+  %q = iree_linalg_ext.quantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = 0, quant_max = 255, storage_unsigned>
+      ins(%x, %scale, %zero : tensor<4xf32>, f32, i8) outs(%to : tensor<4xi8>) -> tensor<4xi8>
+  check.expect_eq_const(%q, dense<[0, 0, 0, 72]> : tensor<4xi8>) : tensor<4xi8>
+  %back = tensor.empty() : tensor<4xf32>
+  %d = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = -128, quant_max = 127, zp_unsigned>
+      ins(%q, %scale, %zero : tensor<4xi8>, f32, i8) outs(%back : tensor<4xf32>) -> tensor<4xf32>
+  check.expect_eq_const(%d, dense<[-64.0, -64.0, -64.0, -28.0]> : tensor<4xf32>) : tensor<4xf32>
   return
 }
 

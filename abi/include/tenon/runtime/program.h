@@ -47,6 +47,7 @@ typedef struct tenon_type_info {
   bool is_scalar;
   size_t rank;
   const int64_t *shape; /* [rank], -1: known when it is called */
+  bool is_unread;       /* an input of which nothing is known, since the function does not look at it: any value does */
 } tenon_type_info_t;
 /* TENON_OUT_OF_RANGE: no such function, input or result. */
 tenon_status_t *tenon_program_function_info(const tenon_program_t *program, uint32_t function,

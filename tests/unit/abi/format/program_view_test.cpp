@@ -51,4 +51,5 @@ TEST(TypeSpelling, IsMlirs) {
   EXPECT_EQ(spelled(fb::ValueKind::Tensor, fb::ElementType::BF16, {}), "tensor<bf16>");
   EXPECT_EQ(spelled(fb::ValueKind::Tensor, fb::ElementType::I1, {0}), "tensor<0xi1>");
   EXPECT_EQ(spelled(fb::ValueKind::Scalar, fb::ElementType::Index, {}), "index");
+  EXPECT_EQ(spelled(fb::ValueKind::Unread, fb::ElementType::I32, {}), "any");
 }

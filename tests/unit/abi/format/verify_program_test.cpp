@@ -89,8 +89,17 @@ TEST(VerifyProgram, ChecksConstants) {
 
 TEST(VerifyProgram, ChecksTypes) {
   EXPECT_EQ(inMain([](FunctionParts &f) { f.inputs[0].shape = {-2}; }), "inputs[0]: shape[0]: [F-15] extent -2");
-  EXPECT_EQ(inMain([](FunctionParts &f) { f.inputs[1].kind = fb::ValueKind(2); }),
-            "inputs[1]: [F-5] kind has the unknown value 2");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.inputs[1].kind = fb::ValueKind(3); }),
+            "inputs[1]: [F-5] kind has the unknown value 3");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.inputs[2].kind = fb::ValueKind::Unread;
+              f.inputs[2].shape = {1};
+            }),
+            "inputs[2]: [F-15] a value that is not read, with a shape");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.results[0].type = {fb::ValueKind::Unread, fb::ElementType::F32, {}}; }),
+            "results[0]: type: [F-15] only an input may be a value that is not read");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.inputs.push_back({fb::ValueKind::Unread, fb::ElementType::I32, {}}); }),
+            "");
   EXPECT_EQ(inMain([](FunctionParts &f) { f.inputs[1].element = fb::ElementType(99); }),
             "inputs[1]: [F-5] element has the unknown value 99");
   EXPECT_EQ(inMain([](FunctionParts &f) { f.inputs[2].shape = {1}; }),
@@ -104,12 +113,17 @@ TEST(VerifyProgram, ChecksTypes) {
 TEST(VerifyProgram, ChecksRegisters) {
   using enum fb::RegisterOpcode;
   auto last = [](fb::RegisterOp operation) { return inMain([=](FunctionParts &f) { f.registers[8] = operation; }); };
-  EXPECT_EQ(last({fb::RegisterOpcode(43), 0, 0, 0, 0}), "registers[8]: [F-5] opcode has the unknown value 43");
+  EXPECT_EQ(last({fb::RegisterOpcode(46), 0, 0, 0, 0}), "registers[8]: [F-5] opcode has the unknown value 46");
   EXPECT_EQ(last({Arg, 3, 0, 0, 0}), "registers[8]: [F-16] input of Arg is 3, there are 3 inputs");
   EXPECT_EQ(last({Arg, 1, 0, 0, 0}), "registers[8]: [F-16] Arg of input 1, which is a tensor");
   EXPECT_EQ(last({Dim, 3, 0, 0, 0}), "registers[8]: [F-16] input of Dim is 3, there are 3 inputs");
   EXPECT_EQ(last({Dim, 2, 0, 0, 0}), "registers[8]: [F-16] Dim of input 2, which is a scalar");
   EXPECT_EQ(last({Dim, 0, 1, 0, 0}), "registers[8]: [F-16] dimension of Dim is 1, there are 1 dimensions");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.inputs.push_back({fb::ValueKind::Unread, fb::ElementType::I32, {}});
+              f.registers[8] = {Arg, 3, 0, 0, 0};
+            }),
+            "registers[8]: [F-16] Arg of input 3, which is not read");
   EXPECT_EQ(last({SignExtend, 0, 0, 0, 0}), "registers[8]: [F-16] SignExtend from 0 bits, not 1 to 64");
   EXPECT_EQ(last({ZeroExtend, 0, 0, 0, 65}), "registers[8]: [F-16] ZeroExtend from 65 bits, not 1 to 64");
   EXPECT_EQ(last({ZeroExtend, 8, 0, 0, 1}),

@@ -57,6 +57,18 @@ TEST(RegisterProgram, FoldsConstants) {
   }
 }
 
+TEST(RegisterProgram, OperationsModulo64BitsAreOthersWhereTheyCannotOverflow) {
+  RegisterProgram program;
+  const Register any = program.argument(0, {}), small = program.argument(1, {-9, 9});
+  EXPECT_EQ(program.binary(Opcode::AddWrap, small, small), program.add(small, small));
+  EXPECT_EQ(program.binary(Opcode::MulWrap, small, small), program.mul(small, small));
+  EXPECT_NE(program.binary(Opcode::AddWrap, any, small), program.add(any, small));
+  EXPECT_EQ(program.binary(Opcode::AddWrap, any, small), program.binary(Opcode::AddWrap, small, any));
+  EXPECT_EQ(program.binary(Opcode::MulWrap, any, program.constant(1)), any);
+  EXPECT_EQ(program.binary(Opcode::SubWrap, any, program.constant(0)), any);
+  EXPECT_EQ(program.constantValue(program.binary(Opcode::AddWrap, program.constant(kMax), program.constant(1))), kMin);
+}
+
 TEST(RegisterProgram, KeepsOperationsThatFail) {
   RegisterProgram program;
   auto kept = [&](Opcode opcode, int64_t a, int64_t b) {
@@ -119,9 +131,10 @@ TEST(RegisterProgram, FoldsWhatRangesDecide) {
 // Every range is sound: evaluating on corners of the operands' ranges stays inside the result's.
 TEST(RegisterProgram, RangesHoldEveryResult) {
   const Range ranges[] = {{}, {0, kMax}, {-5, 7}, {0, 1}, {3, 3}, {-9, -2}, {1, 100}};
-  const Opcode opcodes[] = {Opcode::Add, Opcode::Sub,      Opcode::Mul,      Opcode::FloorDiv, Opcode::CeilDiv,
-                            Opcode::Mod, Opcode::DivTrunc, Opcode::RemTrunc, Opcode::Min,      Opcode::Max,
-                            Opcode::And, Opcode::Or,       Opcode::Xor,      Opcode::Align};
+  const Opcode opcodes[] = {Opcode::Add,     Opcode::Sub,      Opcode::Mul,      Opcode::FloorDiv, Opcode::CeilDiv,
+                            Opcode::Mod,     Opcode::DivTrunc, Opcode::RemTrunc, Opcode::Min,      Opcode::Max,
+                            Opcode::And,     Opcode::Or,       Opcode::Xor,      Opcode::Align,    Opcode::AddWrap,
+                            Opcode::SubWrap, Opcode::MulWrap};
   auto samples = [](Range range) {
     std::vector<int64_t> values;
     for (int64_t value : {range.low, range.high, int64_t(-9), int64_t(-1), int64_t(0), int64_t(1), int64_t(6)})
