@@ -12,7 +12,7 @@ namespace tenon::compiler::codegen {
 
 /// So many modules that differ in sizes alone are worth being looked at. Fewer are made one by one: what is made of
 /// each does not depend on the others then.
-constexpr size_t kLeastAlike = 8;
+constexpr size_t kLeastAlike = 4;
 /// Of those, so many of one structure are made together.
 constexpr size_t kLeastOfFamily = 2;
 
