@@ -7,7 +7,7 @@ usage: bundle/numeric/run.sh [OPTION]...
 Programs of the compiler's on this machine's GPU against NumPy, and the runtime's conformance suite. Each part begins no program
 after its time, and 0 leaves it out. Exit status 1 where anything but right results and refusals came, or a part hangs.
 
-  --suite=S         single operations, in random order, for S seconds (default: 120); making its cases takes the first 10 to 60
+  --suite=S         single operations, in random order, for S seconds (default: 120); making its cases takes the first 10 to 30
   --sm80=S          of these, products, convolutions and attention compiled for sm_80 (default: 60)
   --fuzz=S          random programs (default: 120)
   --count=N         at most so many of them (default: 100000)
@@ -61,11 +61,16 @@ numeric() { # NAME SECONDS TOOL OPTION...
 
 echo "revision $(cat revision), seed $seed, $jobs processes"
 part conformance 60 env TENON_CUDA_DRIVER="$device" TENON_CONFORMANCE_KERNELS=build build/tenon-conformance-test --gtest_brief=1
-{
-  numeric suite "$suite" suite --seed="$seed" --no-torch --quiet --flags="$hopper"
-  numeric sm80 "$sm80" suite --seed="$seed" --no-torch --quiet --filter='^(contraction|attention|convolution)' \
-    --flags='--target=sm_80 --images=ptx --cu-cache=none'
-} &
+# In shares beside each other: one process makes the cases of each.
+shares=8
+for share in $(seq $shares); do
+  {
+    mine=(--part="$share/$shares" --jobs=$(((jobs + shares - 1) / shares)) --seed="$seed" --no-torch --quiet)
+    numeric "suite-$share" "$suite" suite "${mine[@]}" --flags="$hopper"
+    numeric "sm80-$share" "$sm80" suite "${mine[@]}" --filter='^(contraction|attention|convolution|matmul|conv)' \
+      --flags='--target=sm_80 --images=ptx --cu-cache=none'
+  } &
+done
 failing=(--shrink=0 --keep="$keep" --flags="$hopper")
 numeric edges "$edges" fuzz --edges --bounds=bounds.json --seed="$(cat bounds_seed)" --count=1600 "${failing[@]}"
 numeric convolutions "$convolutions" fuzz --convolutions --seed="$seed" --count=100000 "${failing[@]}"

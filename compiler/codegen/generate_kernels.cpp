@@ -172,7 +172,9 @@ private:
     std::vector<std::vector<Unit *>> groups;
     for (const std::vector<size_t> &group : groupsOfAlike(llvm::map_to_vector(
              units, [&](const auto &unit) { return lineInfo ? StringRef() : StringRef(unit->text); }))) {
-      Sha256 all;
+      Sha256 all; // of the targets as well: what one family is made of may be told apart by any of them
+      for (const Target &target : targets)
+        all.addField(target.arch.toString());
       for (size_t number : group)
         all.addField(units[number]->text);
       const std::string name = all.hex();
@@ -374,7 +376,8 @@ private:
         ++objects;
         counts_->ptxBytes += image.ptx.size();
       }
-    counts_->shared = objects - counts_->generated - counts_->cached;
+    // A family is made for all of its targets, of which some may be in the cache.
+    counts_->shared = objects - std::min(objects, size_t(counts_->generated + counts_->cached));
   }
 
   LogicalResult dumpLlvmIr(const Request &request, ArrayRef<Target> targets) {

@@ -10,6 +10,8 @@ status 1 where a result is wrong, a kernel faults, the compiler crashes, or what
 
     --compile-to=FOLDER  only compile; and then, where there is neither compiler nor build folder:
     --programs=FOLDER    run what was compiled there (--library: folder of libtenon_runtime.so)
+    --part=K/N           only the K-th of N shares of the operations: suites of the others run beside it, and each makes its own
+                         cases, which takes one process a minute for all of them
     --seconds=N          begin no program after so long. They are taken in an order that --seed makes, so that runs that
                          are too short for all of them see different ones; how many were not begun is printed.
 """
@@ -278,6 +280,7 @@ def main():
     parser.add_argument("--build", default="build", help="build folder: compiler, runtime library, emulator")
     parser.add_argument("--grid", choices=("small", "whole"), default="whole")
     parser.add_argument("--filter", default="", help="regular expression over 'operation type'")
+    parser.add_argument("--part", default="1/1", help="K/N: the K-th of N shares of the operations, for suites beside each other")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--csv", default="")
     parser.add_argument("--quiet", action="store_true", help="no table")
@@ -296,7 +299,11 @@ def main():
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     begin = time.monotonic()
     # Small programs end soon after the time is over.
-    found = suite_cases.batches(suite_cases.groups(arguments.grid, arguments.filter), *([30] if arguments.seconds else []))
+    part, parts = (int(number) for number in arguments.part.split("/"))
+    if not 1 <= part <= parts <= len(suite_cases.MODULES):
+        raise SystemExit(f"--part={arguments.part}: K/N is wanted, 1 <= K <= N <= {len(suite_cases.MODULES)}")
+    modules = suite_cases.share(part, parts)
+    found = suite_cases.batches(suite_cases.groups(arguments.grid, arguments.filter, modules), *([30] if arguments.seconds else []))
     numbers = list(range(len(found)))
     if not numbers:
         raise SystemExit("no case has such a name")

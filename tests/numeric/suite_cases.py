@@ -38,9 +38,9 @@ MODULES = (cases_attention, cases_attention_cache, cases_attention_documents, ca
 MOST = 150  # functions of one program
 
 
-def all_cases(grid, pattern):
+def all_cases(grid, pattern, modules=MODULES):
     sizes = SMALL if grid == "small" else SIZES
-    for module in MODULES:
+    for module in modules:
         for case in module.cases(sizes):
             if not pattern or re.search(pattern, f"{case.operation} {case.kind}"):
                 yield case
@@ -60,11 +60,17 @@ class Group:
         self.cases.append((name, case))
 
 
-def groups(grid, pattern):
+def share(part, of):
+    """The modules of one of several suites that are run beside each other: making all cases takes a minute, and in several processes
+    less."""
+    return MODULES[part - 1::of]
+
+
+def groups(grid, pattern, modules=MODULES):
     """In the order of the modules. Sizes that a program does not know take kernels for each kind of row, and most of the time:
     the small grid has them for one in three types of an operation that takes several."""
     cases = defaultdict(list)
-    for case in all_cases(grid, pattern):
+    for case in all_cases(grid, pattern, modules):
         cases[case.operation, case.kind].append((case, "?" in case.program.text("NAME")))
     found, seen = [], Counter()
     for (operation, kind), of_group in cases.items():

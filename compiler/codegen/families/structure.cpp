@@ -71,11 +71,13 @@ bool takesAnyNumber(OpOperand &use) {
   if (isa<arith::SelectOp>(user))
     return operand != 0;
   if (auto assembly = dyn_cast<LLVM::InlineAsmOp>(user))
-    return !assembly.getConstraints().contains('n'); // else it is part of the text
+    return !assembly.getConstraints().contains('n');              // else it is part of the text
+  if (isa<arith::TruncIOp, arith::ExtUIOp, arith::ExtSIOp>(user)) // the same number, of other bits
+    return llvm::all_of(user->getUses(), takesAnyNumber);
+  // No bounds of floats: those of a clamp are known to what is written around (ptxas_errors.h).
   return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MinUIOp, arith::MaxUIOp, arith::MinSIOp,
-             arith::MaxSIOp, arith::CmpIOp, arith::TruncIOp, arith::ExtUIOp, arith::ExtSIOp, arith::AddFOp,
-             arith::SubFOp, arith::MulFOp, arith::CmpFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
-             arith::MinNumFOp, scf::YieldOp, LLVM::GEPOp>(user);
+             arith::MaxSIOp, arith::CmpIOp, arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::CmpFOp, scf::YieldOp,
+             LLVM::GEPOp>(user);
 }
 
 // Numbers up to this may decide more than they are: LLVM writes out loops of so few rounds, and a division by the

@@ -61,13 +61,17 @@ std::optional<GroupedForm> GroupedForm::of(const KernelFunction &kernel, const G
     isKnown = false;
     return 0u;
   };
+  auto isAlone = [&](unsigned loop) {
+    return llvm::any_of(shape.axes, [&](const auto &axis) {
+      return axis.size && axis.axes.size() == 1 && axis.axes.front() == groupAxes[loop];
+    });
+  };
   form.group = axisOf(found->group);
   form.channel = axisOf(found->channel);
   SmallVector<unsigned> sliding;
-  // Images of a known number: a tile may have results of several.
+  // Images of a known number, which are one loop: a tile may have results of several.
   const AffineMap map = found->map;
-  if (!found->outer.empty() &&
-      !ShapedType::isDynamic(linalg::GenericOp(op.op).getStaticLoopRanges()[found->outer.back()]))
+  if (!found->outer.empty() && isAlone(found->outer.back()))
     for (auto [dimension, expr] : llvm::enumerate(map.getResults()))
       if (expr == getAffineDimExpr(found->outer.back(), map.getContext())) {
         form.places.push_back({unsigned(dimension), axisOf(found->outer.back()), std::nullopt, 1, 1, 0, 0, 0});

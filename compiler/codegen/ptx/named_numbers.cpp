@@ -65,8 +65,8 @@ void load(CallInst &call, StringRef name) {
 
 /// Which positive number the value is, perhaps in fewer bits; nothing: none that has a name.
 std::optional<int64_t> indexOf(Value *value) {
-  if (auto *narrow = dyn_cast<TruncInst>(value))
-    value = narrow->getOperand(0);
+  while (isa<TruncInst, FreezeInst>(value))
+    value = cast<Instruction>(value)->getOperand(0);
   auto *call = dyn_cast<CallInst>(value);
   auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
   if (!text)

@@ -24,8 +24,11 @@ public:
   Register either(Register a, Register b) { return registers_.binary(Opcode::Or, a, b); }
   Register without(Register a, Register b) { return both(a, registers_.binary(Opcode::Xor, b, constant(-1))); }
 
-  /// `value` times 2^amount, 0 <= amount <= 63, modulo 2^64.
-  Register left(Register value, Register amount) { return twice(Opcode::MulWrap, value, amount); }
+  /// `value` times 2^amount, 0 <= amount <= 63: modulo 2^64, or, of a size, one that fails the call where bits are
+  /// lost.
+  Register left(Register value, Register amount, bool isSize) {
+    return twice(isSize ? Opcode::Mul : Opcode::MulWrap, value, amount);
+  }
   /// floor(value / 2^amount), 0 <= amount <= 63.
   Register right(Register value, Register amount) { return twice(Opcode::FloorDiv, value, amount); }
   Register rightBy(Register value, int64_t amount) { return right(value, constant(amount)); }
@@ -91,7 +94,7 @@ LogicalResult ScalarLowering::lowerShift(Operation *op, uint32_t width) {
     return op->emitOpError() << "shifts by " << *known << ", the type has " << width << " bits";
   amount = registers_.binary(Opcode::Mod, amount, bits.constant(width));
   if (isa<arith::ShLIOp>(op))
-    return finish(op, bits.left(value, amount));
+    return finish(op, bits.left(value, amount, op->getResult(0).getType().isIndex()));
   if (isa<arith::ShRSIOp>(op))
     return finish(op, bits.right(asSigned(op->getOperand(0)), amount));
   return finish(op, width < 64 ? bits.right(registers_.zeroExtend(value, width), amount)

@@ -40,6 +40,8 @@ Value withElements(OpBuilder &builder, Location loc, Value tensor, Type wanted) 
   if (isa<FloatType>(from))
     return before < behind ? arith::ExtFOp::create(builder, loc, wanted, tensor).getResult()
                            : arith::TruncFOp::create(builder, loc, wanted, tensor).getResult();
+  if (from.isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, wanted, tensor);
   return before < behind ? arith::ExtSIOp::create(builder, loc, wanted, tensor).getResult()
                          : arith::TruncIOp::create(builder, loc, wanted, tensor).getResult();
 }

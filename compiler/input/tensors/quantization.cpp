@@ -93,7 +93,9 @@ struct LowerDequantize : OpRewritePattern<linalg_ext::DequantizeAffineOp> {
           Value value;
           if (x.size() == 3 && !isa<FloatType>(x[2].getType())) {
             // One bit more than either has, and a width that there is.
-            const Type wide = b.getIntegerType(x[0].getType().getIntOrFloatBitWidth() < 32 ? 32 : 64);
+            const unsigned bits =
+                std::max(x[0].getType().getIntOrFloatBitWidth(), x[2].getType().getIntOrFloatBitWidth());
+            const Type wide = b.getIntegerType(bits < 32 ? 32 : 64);
             Value zero = toInteger(b, x[2], wide, op.getZeroPointIsUnsigned());
             value = toFloat(b, arith::SubIOp::create(b, toInteger(b, x[0], wide, isUnsigned), zero), type);
           } else {

@@ -98,7 +98,9 @@ bool Call::readArguments() {
   for (size_t i = 0; i < count; ++i) {
     PyObject *argument = PyTuple_GetItem(arguments_, static_cast<Py_ssize_t>(i));
     bool isRead = true;
-    if (function_.inputs[i].isScalar) {
+    if (function_.inputs[i].isUnread) {
+      values_[i] = tenon_value_of(TENON_I64, 0); // whatever was given
+    } else if (function_.inputs[i].isScalar) {
       int64_t bits = 0;
       isRead = scalarBits(argument, function_.inputs[i].element, &bits);
       values_[i] = tenon_value_of(function_.inputs[i].element, bits);

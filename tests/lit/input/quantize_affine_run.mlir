@@ -5,6 +5,7 @@
 // CHECK: PASS @signed
 // CHECK: PASS @unsigned
 // CHECK: PASS @signed_zero
+// CHECK: PASS @wide_zero
 // CHECK: PASS @channels
 // CHECK: PASS @wide
 // CHECK: PASS @turned
@@ -57,6 +58,18 @@ func.func @signed_zero() {
   %d = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = -128, quant_max = 127, zp_unsigned>
       ins(%q, %scale, %zero : tensor<4xi8>, f32, i8) outs(%back : tensor<4xf32>) -> tensor<4xf32>
   check.expect_eq_const(%d, dense<[-64.0, -64.0, -64.0, -28.0]> : tensor<4xf32>) : tensor<4xf32>
+  return
+}
+
+// A zero point may be wider than the integers.
+func.func @wide_zero() {
+  %x = util.unfoldable_constant dense<[1, 0, -1]> : tensor<3xi8>
+  %scale = arith.constant 1.0 : f64
+  %zero = arith.constant -16 : i32
+  %back = tensor.empty() : tensor<3xf64>
+  %d = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = -128, quant_max = 127, zp_unsigned>
+      ins(%x, %scale, %zero : tensor<3xi8>, f64, i32) outs(%back : tensor<3xf64>) -> tensor<3xf64>
+  check.expect_eq_const(%d, dense<[-4294967279.0, -4294967280.0, -4294967281.0]> : tensor<3xf64>) : tensor<3xf64>
   return
 }
 

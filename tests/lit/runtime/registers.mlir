@@ -32,3 +32,10 @@ func.func @hash(%arg0: i64, %arg1: i64) -> (i64, i64, i64, i64) {
 // WRAPS: i64=-5718471626015965606
 // WRAPS: i64=2859235813007982803
 // WRAPS: i64=-6635954437032617472
+
+func.func @shift(%arg0: index, %arg1: index) -> index {
+  %0 = arith.shli %arg0, %arg1 : index
+  return %0 : index
+}
+// RUN: not tenon-run %t.tenon --function=shift --input=4611686018427387904 --input=4 2>&1 | FileCheck %s --check-prefix=SHIFT
+// SHIFT: overflows 64 bits

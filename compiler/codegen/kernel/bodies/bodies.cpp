@@ -382,11 +382,15 @@ Value Bodies::areBasesAligned(unsigned width) {
 Value Bodies::areWholeParts(unsigned width) {
   Value all;
   const unsigned axis = space_.vectorAxis;
-  for (unsigned prefix : space_.shape().axes[axis].prefixes)
-    if (!knownProduct(space_.shape().axes[axis].behind(prefix))) {
-      Value isWhole = k_.equal(k_.rem(space_.sizeBehind(axis, prefix), k_.number(width)), k_.number(0));
-      all = all ? k_.both(all, isWhole) : isWhole;
+  for (unsigned prefix : space_.shape().axes[axis].prefixes) {
+    if (const std::optional<int64_t> known = knownProduct(space_.shape().axes[axis].behind(prefix))) {
+      if (*known % width != 0)
+        return {};
+      continue;
     }
+    Value isWhole = k_.equal(k_.rem(space_.sizeBehind(axis, prefix), k_.number(width)), k_.number(0));
+    all = all ? k_.both(all, isWhole) : isWhole;
+  }
   return all;
 }
 
