@@ -39,7 +39,7 @@ module @scalars {
   // CHECK-LABEL: function 'widths'
   // CHECK:         r[[SUM:[0-9]+]] = add r0, r1
   // CHECK-NEXT:    r[[WRAPPED:[0-9]+]] = sext r[[SUM]] from 32 bits
-  // CHECK:         r[[WIDE:[0-9]+]] = add r{{[0-9]+}}, r{{[0-9]+}}
+  // CHECK:         r[[WIDE:[0-9]+]] = addwrap r{{[0-9]+}}, r{{[0-9]+}}
   // CHECK-NEXT:  results:
   // CHECK-NEXT:    i32 = r[[WRAPPED]]
   // CHECK-NEXT:    i64 = r[[WIDE]]
