@@ -35,7 +35,7 @@ module @scalars {
     return %a, %b, %c, %d, %e, %f, %g, %h, %i, %j : i1, i8, i16, i32, i64, index, f16, bf16, f32, f64
   }
 
-  // i32 wraps, i64 and index do not.
+  // i32 and i64 wrap, index does not.
   // CHECK-LABEL: function 'widths'
   // CHECK:         r[[SUM:[0-9]+]] = add r0, r1
   // CHECK-NEXT:    r[[WRAPPED:[0-9]+]] = sext r[[SUM]] from 32 bits
