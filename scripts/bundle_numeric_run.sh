@@ -20,7 +20,7 @@ after its time, and 0 leaves it out. Exit status 1 where anything but right resu
   --keep=FOLDER     where programs that fail are written (default: failed)
 END
 }
-keep=$PWD/failed
+from=$PWD keep=failed
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
 suite=120 sm80=60 fuzz=120 count=100000 edges=60 convolutions=20 seed=$(date +%s) jobs=$(nproc) device=cuda python=python3
 for option in "$@"; do
@@ -32,6 +32,7 @@ for option in "$@"; do
     *) echo "run.sh: unknown option $option" >&2; usage >&2; exit 2 ;;
   esac
 done
+[[ $keep = /* ]] || keep=$from/$keep
 [ -d build ] || tar -xJf build.tar.xz || exit 1
 for part in seed jobs count suite sm80 fuzz edges convolutions; do
   [[ ${!part} =~ ^[0-9]+$ ]] || { echo "run.sh: --$part=${!part} is no number" >&2; exit 2; }

@@ -82,22 +82,4 @@ WordRun firstOf(KernelBuilder &k, const WordRun &run, Value bytes) {
   return first;
 }
 
-Value vectorOf(KernelBuilder &k, const WordRun &run) {
-  Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(run.size(), k.b.getI32Type()));
-  for (auto [number, word] : llvm::enumerate(run))
-    vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, word, k.number(int64_t(number)));
-  return vector;
-}
-
-SmallVector<Value> elementsOf(KernelBuilder &k, Value vector, Type element) {
-  auto type = cast<VectorType>(vector.getType());
-  const int64_t bytes = type.getNumElements() * dispatch::elementBytes(type.getElementType());
-  const int64_t count = bytes / dispatch::elementBytes(element);
-  vector = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(count, element), vector);
-  SmallVector<Value> elements;
-  for (int64_t lane = 0; lane < count; ++lane)
-    elements.push_back(LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(lane)));
-  return elements;
-}
-
 } // namespace tenon::compiler::codegen

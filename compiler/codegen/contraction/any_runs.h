@@ -22,9 +22,5 @@ llvm::SmallVector<WordRun> readRuns(const ProductKernel &kernel, const Operand &
                                     llvm::ArrayRef<mlir::Value> elements, uint32_t bytes);
 /// The run with zeros in place of all but its first `bytes`.
 WordRun firstOf(KernelBuilder &k, const WordRun &run, mlir::Value bytes);
-/// vector<words x i32>
-mlir::Value vectorOf(KernelBuilder &k, const WordRun &run);
-/// What a vector's bytes are as elements of a type.
-llvm::SmallVector<mlir::Value> elementsOf(KernelBuilder &k, mlir::Value vector, mlir::Type element);
 
 } // namespace tenon::compiler::codegen

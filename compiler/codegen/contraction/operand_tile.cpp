@@ -2,6 +2,7 @@
 #include "compiler/codegen/contraction/operand_tile.h"
 
 #include "compiler/codegen/contraction/any_runs.h"
+#include "compiler/codegen/kernel/straddling.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -193,13 +194,13 @@ void OperandTile::bringStraddling(Value arena, Value firstReduced, bool mayEnd) 
     }
     const SmallVector<WordRun> runs = readRuns(kernel_, operand_, elements, kVectorBytes);
     for (auto [number, position] : llvm::enumerate(positions)) {
-      Value run = vectorOf(k_, bytes[number] ? firstOf(k_, runs[number], bytes[number]) : runs[number]);
+      Value run = vectorOfWords(k_, bytes[number] ? firstOf(k_, runs[number], bytes[number]) : runs[number]);
       if (liesAsInMemory() && !isRounded_) {
         Value chunkOfRow = k_.div(position.inRow, k_.number(chunk()));
         k_.store(run, k_.at(arena, k_.b.getI8Type(), offsetOf(position.row, chunkOfRow)), kVectorBytes);
         continue;
       }
-      const SmallVector<Value> values = elementsOf(k_, run, element_);
+      const SmallVector<Value> values = elementsOfVector(k_, run, element_);
       if (liesAsInMemory()) {
         put(arena, position.row, position.inRow, values);
         continue;

@@ -99,16 +99,26 @@ SmallVector<Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsig
   return run;
 }
 
-SmallVector<Value> runOf(KernelBuilder &k, const Straddling &straddling, Type element, unsigned width) {
-  const SmallVector<Value> words = wordsOf(k, straddling, dispatch::elementBytes(element));
+Value vectorOfWords(KernelBuilder &k, ValueRange words) {
   Value vector = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(words.size(), k.b.getI32Type()));
-  for (auto [number, each] : llvm::enumerate(words))
-    vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, each, k.number(int64_t(number)));
-  vector = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(width, element), vector);
-  SmallVector<Value> values;
-  for (unsigned lane = 0; lane < width; ++lane)
-    values.push_back(LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(lane)));
-  return values;
+  for (auto [number, word] : llvm::enumerate(words))
+    vector = LLVM::InsertElementOp::create(k.b, k.loc, vector, word, k.number(int64_t(number)));
+  return vector;
+}
+
+SmallVector<Value> elementsOfVector(KernelBuilder &k, Value vector, Type element) {
+  auto type = cast<VectorType>(vector.getType());
+  const int64_t bytes = type.getNumElements() * dispatch::elementBytes(type.getElementType());
+  const int64_t count = bytes / dispatch::elementBytes(element);
+  vector = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(count, element), vector);
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < count; ++lane)
+    elements.push_back(LLVM::ExtractElementOp::create(k.b, k.loc, vector, k.number(lane)));
+  return elements;
+}
+
+SmallVector<Value> runOf(KernelBuilder &k, const Straddling &straddling, Type element) {
+  return elementsOfVector(k, vectorOfWords(k, wordsOf(k, straddling, dispatch::elementBytes(element))), element);
 }
 
 } // namespace tenon::compiler::codegen

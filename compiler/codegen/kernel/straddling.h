@@ -32,10 +32,12 @@ mlir::Value isInside(KernelBuilder &k, const KernelArguments &arguments, const K
 
 /// Both vectors of the run of `bytes` at the address; where it is aligned they are the same one.
 Straddling loadStraddling(KernelBuilder &k, mlir::Value address, unsigned bytes, bool isStreamed);
+/// Words (i32) as a vector of as many, and what a vector's bytes are as elements of a type.
+mlir::Value vectorOfWords(KernelBuilder &k, mlir::ValueRange words);
+llvm::SmallVector<mlir::Value> elementsOfVector(KernelBuilder &k, mlir::Value vector, mlir::Type element);
 /// The words of the run.
 llvm::SmallVector<mlir::Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsigned elementBytes);
-/// `width` elements behind each other, of the type that they have in memory, out of the words.
-llvm::SmallVector<mlir::Value> runOf(KernelBuilder &k, const Straddling &straddling, mlir::Type element,
-                                     unsigned width);
+/// Its elements, of the type that they have in memory.
+llvm::SmallVector<mlir::Value> runOf(KernelBuilder &k, const Straddling &straddling, mlir::Type element);
 
 } // namespace tenon::compiler::codegen

@@ -420,14 +420,12 @@ void FewQueriesAttention::run() {
 
 /// What the block has summed, for the kernel behind.
 void FewQueriesAttention::runParts(const KeyParts &parts) {
-  // Groups of rows that read the same keys run side by side.
-  Value groups = k_.number(shape_.groups()), number = k_.div(k_.block(), groups), group = k_.rem(k_.block(), groups);
-  Value tile = k_.div(number, k_.number(blocks_));
-  placeThread(tile, group, k_.rem(number, k_.number(blocks_)));
+  const BlockPlace place(k_, shape_, blocks_);
+  placeThread(place.tile, place.group, place.rank);
   sumKeys(keyRange());
-  tile = k_.add(k_.mul(tile, groups), group);
+  Value number = place.number(k_);
   forEachQuad(k_.number(0), k_.number(shape_.wholeColumns()), [&](Value row, Value column) {
-    parts.store(k_, tile, rank_, row, column, inSlices_->sumOf(row, column));
+    parts.store(k_, number, rank_, row, column, inSlices_->sumOf(row, column));
   });
 }
 

@@ -136,6 +136,17 @@ void PartsSum::run() {
 
 } // namespace
 
+BlockPlace::BlockPlace(KernelBuilder &k, const FewQueriesShape &shape, uint32_t parts) : groups(k.number(shape.groups())) {
+  group = k.rem(k.block(), groups);
+  Value behind = k.div(k.block(), groups);
+  tile = k.div(behind, k.number(parts));
+  rank = k.rem(behind, k.number(parts));
+}
+
+Value BlockPlace::number(KernelBuilder &k) const {
+  return k.add(k.mul(tile, groups), group);
+}
+
 int64_t KeyParts::elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts) {
   return tiles * shape.groups() * parts * shape.rowsOfBlock() * (shape.wholeColumns() + kBehind);
 }

@@ -14,6 +14,17 @@ namespace tenon::compiler::codegen {
 
 inline constexpr uint32_t kKeyPartsThreads = 256; // of the kernel behind
 
+/// Of a block in the grid: groups of rows that read the same keys run side by side, then parts of the keys, then tiles.
+struct BlockPlace {
+  mlir::Value group, groups; // of rows
+  mlir::Value rank;          // among the parts
+  mlir::Value tile;
+
+  BlockPlace(KernelBuilder &k, const FewQueriesShape &shape, uint32_t parts);
+  /// Of the tile and its group, as parts are numbered.
+  mlir::Value number(KernelBuilder &k) const;
+};
+
 struct KeyParts {
   uint32_t count;         // of a tile
   uint32_t rows, columns; // of a tile: those of a block

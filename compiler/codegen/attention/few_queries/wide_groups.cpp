@@ -89,14 +89,12 @@ void WideGroups::run() {
   Value arena = k_.dynamicShared();
   group_ = k_.div(k_.thread(), k_.number(kGroupThreads));
   thread_ = k_.rem(k_.thread(), k_.number(kGroupThreads));
-  // Groups of rows that read the same keys run side by side.
   const uint32_t blocks = parts_ ? parts_->count : 1;
-  Value groups = k_.number(shape_.groups()), group = k_.rem(k_.block(), groups), behind = k_.div(k_.block(), groups);
-  Value tile = k_.div(behind, k_.number(blocks));
-  rank_ = k_.rem(behind, k_.number(blocks));
-  number_ = k_.add(k_.mul(tile, groups), group);
-  tile_ = tileOf(kernel_, tile);
-  tile_.firstRow = k_.mul(group, k_.number(shape_.blockRows()));
+  const BlockPlace place(k_, shape_, blocks);
+  rank_ = place.rank;
+  number_ = place.number(k_);
+  tile_ = tileOf(kernel_, place.tile);
+  tile_.firstRow = k_.mul(place.group, k_.number(shape_.blockRows()));
 
   const KeyRange range(kernel_, scores_, tile_, shape_.blockRows(), shape_.stepKeys());
   KeyRing ring(kernel_, shape_, core_, tile_, arena, k_.rem(k_.thread(), k_.number(32)));

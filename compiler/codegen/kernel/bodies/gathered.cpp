@@ -162,7 +162,7 @@ SmallVector<Value> loadShifted(KernelBuilder &k, const KernelArguments &argument
   SmallVector<Value> values = k.choose(isInside(k, arguments, tensor, first, first, bytes),
                                        SmallVector<Type>(2 * words + 1, i32), inside, apart);
   Value shift = values.pop_back_val();
-  SmallVector<Value> run = runOf(k, {values, shift}, memoryType(tensor.element), width);
+  SmallVector<Value> run = runOf(k, {values, shift}, memoryType(tensor.element));
   for (Value &each : run)
     each = fromMemory(k, each, tensor.element);
   return run;

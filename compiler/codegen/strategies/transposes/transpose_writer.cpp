@@ -291,7 +291,7 @@ void TransposeWriter::turnShifted(const StagedTensor &tensor, Value arena, uint3
                                       lanes * tensor.bytes(), bodies_.isStreamed(*tensor.tensor)));
     SmallVector<SmallVector<Value>> rows;
     for (const Straddling &row : loaded)
-      rows.push_back(runOf(k_, row, storedType(tensor.tensor->element), lanes));
+      rows.push_back(runOf(k_, row, storedType(tensor.tensor->element)));
     storeTurned(tensor, arena, rows, place);
   });
 }

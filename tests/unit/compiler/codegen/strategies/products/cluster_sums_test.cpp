@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 
-#include "compiler/codegen/strategies/products/contraction.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
-#include "tests/unit/compiler/codegen/contraction/products.h"
+#include "tests/unit/compiler/codegen/strategies/products/contraction_plans_testing.h"
 
 namespace tenon::compiler::codegen {
 namespace {
 
-class ClusterSumsTest : public ProductTest {
+class ClusterSumsTest : public ContractionPlansTest {
 protected:
-  std::vector<Plan> plans(int64_t m, int64_t n, int64_t k, bool isForHopper = true) {
-    const KernelFunction &kernel =
-        read("mk", "nk", {{'m', std::to_string(m)}, {'n', std::to_string(n)}, {'k', std::to_string(k)}});
-    mlir::func::FuncOp function = kernel.function;
-    if (isForHopper)
-      function->setAttr(dispatch::kHopperOnlyAttr, mlir::UnitAttr::get(&context_));
-    return Contraction().plans(kernel, *shape_);
-  }
   int64_t mostDeep(int64_t m, int64_t n, int64_t k, const WarpgroupTile &tile) {
     const KernelFunction &kernel =
         read("mk", "nk", {{'m', std::to_string(m)}, {'n', std::to_string(n)}, {'k', std::to_string(k)}});
