@@ -19,7 +19,7 @@ WordRun readSingly(KernelBuilder &k, Value base, Type type, Value element, Value
     Value number = k.min(k.add(element, k.number(lane)), last);
     all = LLVM::InsertElementOp::create(k.b, k.loc, all, k.load(type, k.at(base, type, number), each), k.number(lane));
   }
-  return WordRun(elementsOf(k, all, k.b.getI32Type()));
+  return WordRun(elementsOfVector(k, all, k.b.getI32Type()));
 }
 
 } // namespace

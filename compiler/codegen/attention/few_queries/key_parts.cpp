@@ -136,7 +136,8 @@ void PartsSum::run() {
 
 } // namespace
 
-BlockPlace::BlockPlace(KernelBuilder &k, const FewQueriesShape &shape, uint32_t parts) : groups(k.number(shape.groups())) {
+BlockPlace::BlockPlace(KernelBuilder &k, const FewQueriesShape &shape, uint32_t parts)
+    : groups(k.number(shape.groups())) {
   group = k.rem(k.block(), groups);
   Value behind = k.div(k.block(), groups);
   tile = k.div(behind, k.number(parts));
