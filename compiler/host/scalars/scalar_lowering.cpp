@@ -70,30 +70,6 @@ Register ScalarLowering::asSigned(Value value) {
   return integerBits(value.getType()) == 1 ? registers_.binary(Opcode::Sub, registers_.constant(0), reg) : reg;
 }
 
-/// The number that an unsigned operation sees. 64 bits: checked not to be negative.
-Register ScalarLowering::asUnsigned(Value value, Operation *user) {
-  Register reg = lookup(value);
-  uint32_t bits = integerBits(value.getType());
-  if (bits < 64)
-    return registers_.zeroExtend(reg, bits);
-  if (!registers_.isNonNegative(reg))
-    require(registers_.less(registers_.constant(-1), reg),
-            "an operand of the unsigned operation '" + user->getName().getStringRef().str() + "' is negative",
-            user->getLoc());
-  return reg;
-}
-
-/// a < b for registers as wrap() leaves them, read as unsigned: exact for every width.
-Register ScalarLowering::unsignedLess(Register a, Register b, uint32_t bits) {
-  if (bits < 64)
-    return registers_.less(registers_.zeroExtend(a, bits), registers_.zeroExtend(b, bits));
-  if (registers_.isNonNegative(a) && registers_.isNonNegative(b))
-    return registers_.less(a, b);
-  // Flipping the top bit maps unsigned order to signed order.
-  Register top = registers_.constant(std::numeric_limits<int64_t>::min());
-  return registers_.less(registers_.binary(Opcode::Xor, a, top), registers_.binary(Opcode::Xor, b, top));
-}
-
 Register ScalarLowering::compare(Operation *op) {
   auto compareOp = cast<arith::CmpIOp>(op);
   uint32_t bits = integerBits(compareOp.getLhs().getType());
@@ -137,9 +113,6 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
   auto onSigned = [&](Opcode opcode) {
     return finish(op, registers_.binary(opcode, asSigned(op->getOperand(0)), asSigned(op->getOperand(1))));
   };
-  auto onUnsigned = [&](Opcode opcode) {
-    return finish(op, registers_.binary(opcode, asUnsigned(op->getOperand(0), op), asUnsigned(op->getOperand(1), op)));
-  };
   auto pick = [&](Register condition, unsigned whenTrue, unsigned whenFalse) {
     return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
   };
@@ -161,9 +134,7 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
       .Case<arith::FloorDivSIOp>([&](auto) { return onSigned(Opcode::FloorDiv); })
       .Case<arith::MinSIOp>([&](auto) { return onSigned(Opcode::Min); })
       .Case<arith::MaxSIOp>([&](auto) { return onSigned(Opcode::Max); })
-      .Case<arith::DivUIOp>([&](auto) { return onUnsigned(Opcode::DivTrunc); })
-      .Case<arith::RemUIOp>([&](auto) { return onUnsigned(Opcode::RemTrunc); })
-      .Case<arith::CeilDivUIOp>([&](auto) { return onUnsigned(Opcode::CeilDiv); })
+      .Case<arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp>([&](Operation *) { return lowerUnsignedDivision(op); })
       .Case<arith::MinUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 0, 1); })
       .Case<arith::MaxUIOp>([&](auto) { return pick(unsignedLess(operand(0), operand(1), bits), 1, 0); })
       .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>([&](Operation *) { return lowerShift(op, bits); })

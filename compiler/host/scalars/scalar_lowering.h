@@ -4,8 +4,9 @@
 // A register is int64. An MLIR integer of fewer bits is held sign-extended, and its arithmetic wraps at its own width;
 // i1 is held as 0 or 1; a float scalar is its bits, zero-extended, and computes as IEEE 754 says (f16 and bf16 in f32,
 // rounded after each operation). Index arithmetic does not wrap: a size
-// that does not fit fails the call, as does a division by zero. Unsigned operations on 64 bits need operands that are
-// not negative; where that is not known it is checked when the program is called.
+// that does not fit fails the call, as does a division by zero. A size that an unsigned operation reads must not be
+// negative; where that is not known it is checked when the program is called. Integers of 64 bits wrap, and unsigned
+// operations on them are exact.
 #pragma once
 
 #include "compiler/host/program/program.h"
@@ -50,18 +51,25 @@ private:
   // Of integers of `width` bits (scalar_bits.cpp).
   mlir::LogicalResult lowerShift(mlir::Operation *op, uint32_t width);
   mlir::LogicalResult lowerBitCount(mlir::Operation *op, uint32_t width);
+  // Of unsigned numbers (scalar_unsigned.cpp).
+  mlir::LogicalResult lowerUnsignedDivision(mlir::Operation *op);
+  Register asUnsigned(mlir::Value value, mlir::Operation *user);
+  Register unsignedLess(Register a, Register b, uint32_t bits);
+  Register unsignedQuotient(Register dividend, Register divisor);
+  Register unsignedToReal(Register value, uint32_t bits);
+  Register realToUnsigned(Register value, uint32_t bits);
   // Of floats (scalar_reals.cpp).
   mlir::LogicalResult lowerReal(mlir::Operation *op);
   Register compareReals(mlir::Operation *op);
   Register asReal(mlir::Value value);
+  Register integerToReal(Register value, uint32_t bits);
+  Register exactInDouble(Register value);
   mlir::LogicalResult finishReal(mlir::Operation *op, Register value);
 
   mlir::LogicalResult lowerAffine(mlir::Operation *op);
   Register affineExpression(mlir::AffineExpr expression, mlir::AffineMap map, mlir::ValueRange operands);
   Register wrap(Register value, uint32_t bits);
   Register asSigned(mlir::Value value);
-  Register asUnsigned(mlir::Value value, mlir::Operation *user);
-  Register unsignedLess(Register a, Register b, uint32_t bits);
   Register compare(mlir::Operation *op);
   mlir::LogicalResult finish(mlir::Operation *op, Register value);
 

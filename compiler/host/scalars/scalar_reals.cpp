@@ -38,6 +38,27 @@ LogicalResult ScalarLowering::finishReal(Operation *op, Register value) {
   return success();
 }
 
+/// An integer as a float of `bits` bits.
+Register ScalarLowering::integerToReal(Register value, uint32_t bits) {
+  return registers_.real(Opcode::FFromInt, bits, value);
+}
+
+/// An integer that f64 holds, and that fewer bits round to what they round `value` to: of one that has more than the 53
+/// of f64, the last 11 are cut off, and the one before is set if any of them was.
+Register ScalarLowering::exactInDouble(Register value) {
+  const int64_t limit = int64_t(1) << 53, cut = (1 << 11) - 1;
+  const Range range = registers_.range(value);
+  if (range.low >= -limit && range.high <= limit)
+    return value;
+  const Register rest = registers_.binary(Opcode::And, value, registers_.constant(cut));
+  const Register last = registers_.select(rest, registers_.constant(cut + 1), registers_.constant(0));
+  const Register shorter =
+      registers_.binary(Opcode::Or, registers_.binary(Opcode::And, value, registers_.constant(~cut)), last);
+  const Register isLong = registers_.binary(Opcode::Or, registers_.less(value, registers_.constant(-limit)),
+                                            registers_.less(registers_.constant(limit), value));
+  return registers_.select(isLong, shorter, value);
+}
+
 Register ScalarLowering::compareReals(Operation *op) {
   auto compareOp = cast<arith::CmpFOp>(op);
   const uint32_t bits = workingBits(compareOp.getLhs().getType());
@@ -110,15 +131,11 @@ LogicalResult ScalarLowering::lowerReal(Operation *op) {
     define(op->getResult(0), value);
     return success();
   };
-  auto fromInteger = [&](Register value) -> LogicalResult {
-    if (to.isBF16() && integerBits(from) > 53)
-      return unsupported(op, "64 bits to bf16, which would be rounded twice");
-    if (to.isBF16()) { // exact in f64, so rounded once
-      define(op->getResult(0), registers_.convertReal(abi::fb::ElementType::F64, abi::fb::ElementType::BF16,
-                                                      registers_.real(Opcode::FFromInt, 64, value)));
-      return success();
-    }
-    return finishReal(op, registers_.real(Opcode::FFromInt, workingBits(to), value));
+  auto fromInteger = [&](Register (ScalarLowering::*convert)(Register, uint32_t), Register value) {
+    if (!to.isBF16())
+      return finishReal(op, (this->*convert)(value, workingBits(to)));
+    return moved(registers_.convertReal(abi::fb::ElementType::F64, abi::fb::ElementType::BF16,
+                                        (this->*convert)(exactInDouble(value), 64)));
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<arith::AddFOp>([&](auto) { return binary(Opcode::FAdd); })
@@ -148,10 +165,16 @@ LogicalResult ScalarLowering::lowerReal(Operation *op) {
       .Case<arith::CmpFOp>([&](auto) { return finish(op, compareReals(op)); })
       .Case<arith::ExtFOp, arith::TruncFOp>(
           [&](auto) { return moved(registers_.convertReal(realElement(from), realElement(to), lookup(first))); })
-      .Case<arith::SIToFPOp>([&](auto) { return fromInteger(asSigned(first)); })
-      .Case<arith::UIToFPOp>([&](auto) { return fromInteger(asUnsigned(first, op)); })
-      .Case<arith::FPToSIOp, arith::FPToUIOp>(
-          [&](Operation *) { return finish(op, registers_.real(Opcode::FToInt, bits, asReal(first))); })
+      .Case<arith::SIToFPOp>([&](auto) { return fromInteger(&ScalarLowering::integerToReal, asSigned(first)); })
+      .Case<arith::UIToFPOp>([&](auto) {
+        return from.isInteger(64) ? fromInteger(&ScalarLowering::unsignedToReal, lookup(first))
+                                  : fromInteger(&ScalarLowering::integerToReal, asUnsigned(first, op));
+      })
+      .Case<arith::FPToUIOp>([&](auto) {
+        return finish(op, to.isInteger(64) ? realToUnsigned(asReal(first), bits)
+                                           : registers_.real(Opcode::FToInt, bits, asReal(first)));
+      })
+      .Case<arith::FPToSIOp>([&](auto) { return finish(op, registers_.real(Opcode::FToInt, bits, asReal(first))); })
       .Default([&](Operation *) {
         return unsupported(op, "of floats the host computes what is rounded the same on every machine");
       });

@@ -11,6 +11,10 @@
 // UNSIGNED: 2
 // RUN: not tenon-run %t.tenon --function=unsigned_wide --input=-1 --input=4xf32 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: an operand of the unsigned operation 'arith.divui' is negative
+// RUN: tenon-run %t.tenon --function=unsigned_numbers --input=-1 --input=10 | FileCheck %s --check-prefix=NUMBERS
+// NUMBERS: 1844674407370955161
+// NUMBERS-NEXT: 5
+// NUMBERS-NEXT: f32=1.84467
 
 module @scalars {
   // Arguments and results of every scalar type. i1 is held as 0 or 1, floats as their bits.
@@ -69,7 +73,18 @@ module @scalars {
     return %0, %1, %2 : i32, i1, i32
   }
 
-  // Unsigned division of 64 bits is checked; a size is known not to be negative.
+  // Numbers of 64 bits are divided whatever their top bit is.
+  // CHECK-LABEL: function 'unsigned_numbers'
+  // CHECK-NOT:   checks:
+  // CHECK:       results:
+  func.func @unsigned_numbers(%a: i64, %b: i64) -> (i64, i64, f32) {
+    %0 = arith.divui %a, %b : i64
+    %1 = arith.remui %a, %b : i64
+    %2 = arith.uitofp %a : i64 to f32
+    return %0, %1, %2 : i64, i64, f32
+  }
+
+  // An unsigned division of sizes is checked; a dimension is known not to be negative.
   // CHECK-LABEL: function 'unsigned_wide'
   // CHECK:       checks:
   // CHECK-NEXT:    r{{[0-9]+}} else 'an operand of the unsigned operation 'arith.divui' is negative'
