@@ -228,6 +228,10 @@ tenon_status_t *JaxCall::call() {
   std::vector<tenon_value_t> values;
   size_t nextArgument = 0, nextScalar = 0;
   for (const CallTarget::Input &input : function.inputs) {
+    if (input.isUnread) { // and is not handed here
+      values.push_back(tenon_value_of(TENON_I64, 0));
+      continue;
+    }
     if (input.isScalar ? nextScalar == data_.size() : nextArgument == arguments_.size())
       return refuse("the call has fewer inputs than function '" + std::string(function.name) + "'");
     if (input.isScalar) {

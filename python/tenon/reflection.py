@@ -11,7 +11,8 @@ from .views import table_html
 
 @dataclasses.dataclass(frozen=True)
 class TypeInfo:
-    """A tensor or a scalar of a function. `shape`: None of a scalar, -1 for an extent that is known at the call."""
+    """A tensor or a scalar of a function. `shape`: None of a scalar, -1 for an extent that is known at the call. An input
+    whose `element` is "any" is not read: it has no shape, and whatever is given for it does."""
 
     name: str
     element: str

@@ -111,7 +111,8 @@ def _of_function(function: Function, fake: Callable[..., Any] | None) -> tuple[s
 
     info = FunctionInfo.of(function)
     labels = _names([one.name for one in info.inputs])
-    declared = [f"{'Tensor' if one.shape is not None else _number_type(one.element)} {label}"
+    # An input that the function does not read ("any") is an array of some kind.
+    declared = [f"{'Tensor' if one.shape is not None or one.element == 'any' else _number_type(one.element)} {label}"
                 for label, one in zip(labels, info.inputs)]
     kinds = ["Tensor" if one.shape is not None else _number_type(one.element).replace("SymInt", "int")
              for one in info.results]

@@ -57,9 +57,7 @@ Register ScalarLowering::unsignedQuotient(Register dividend, Register divisor) {
 
 LogicalResult ScalarLowering::lowerUnsignedDivision(Operation *op) {
   const bool isWide = op->getOperand(0).getType().isInteger(64);
-  auto operand = [&](unsigned n) {
-    return isWide ? lookup(op->getOperand(n)) : asUnsigned(op->getOperand(n), op);
-  };
+  auto operand = [&](unsigned n) { return isWide ? lookup(op->getOperand(n)) : asUnsigned(op->getOperand(n), op); };
   const Register dividend = operand(0), divisor = operand(1);
   if (!isWide || (registers_.isNonNegative(dividend) && registers_.isNonNegative(divisor))) {
     const Opcode opcode = isa<arith::DivUIOp>(op)   ? Opcode::DivTrunc
@@ -95,8 +93,8 @@ Register ScalarLowering::unsignedToReal(Register value, uint32_t bits) {
 /// A float of `bits` bits as an unsigned number of 64 bits: 2^63 and above without 2^63, which is the top bit.
 Register ScalarLowering::realToUnsigned(Register value, uint32_t bits) {
   const double top = 9223372036854775808.0;
-  const Register limit = registers_.constant(bits == 32 ? int64_t(llvm::bit_cast<uint32_t>(float(top)))
-                                                        : llvm::bit_cast<int64_t>(top));
+  const Register limit =
+      registers_.constant(bits == 32 ? int64_t(llvm::bit_cast<uint32_t>(float(top))) : llvm::bit_cast<int64_t>(top));
   const Register isLarge = registers_.real(Opcode::FLe, bits, limit, value);
   const Register low = registers_.select(isLarge, registers_.real(Opcode::FSub, bits, value, limit), value);
   const Register integer = registers_.real(Opcode::FToInt, bits, low);

@@ -111,7 +111,7 @@ bool describeFunction(PyObject *object, CallTarget *out, const Device **device) 
   out->name = function.info.name;
   out->runsOnHost = function.info.runs_on_host;
   for (const Type &input : function.inputs)
-    out->inputs.push_back({input.isScalar, input.element});
+    out->inputs.push_back({input.isScalar, input.isUnread, input.element});
   return true;
 }
 

@@ -16,7 +16,7 @@ struct CallTarget {
   const char *name = "";
   bool runsOnHost = false;
   struct Input {
-    bool isScalar;
+    bool isScalar, isUnread;
     tenon_element_type_t element;
   };
   std::vector<Input> inputs;
