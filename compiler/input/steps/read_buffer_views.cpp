@@ -170,7 +170,9 @@ private:
       return success();
     for (OpOperand &operand : call->getOpOperands())
       takeExported(operand);
-    if (!llvm::equal(call.getOperandTypes(), callee.getArgumentTypes()))
+    // For what the callee does not read anything is given: dropUnread() takes it away.
+    if (!llvm::equal(call.getOperandTypes(), callee.getArgumentTypes(),
+                     [](Type given, Type taken) { return given == taken || isView(taken); }))
       return call.emitOpError() << "passes (" << call.getOperandTypes() << "), '@" << call.getCallee() << "' takes ("
                                 << callee.getArgumentTypes() << ")";
     for (auto [result, type] : llvm::zip_equal(call.getResults(), callee.getResultTypes())) {
@@ -220,9 +222,31 @@ private:
   llvm::DenseSet<Operation *> begun_;
 };
 
+/// Functions that callers of the program see keep their arguments. The module itself calls a copy of one that has
+/// buffer views still, which nobody reads.
+void copyForCalls(ModuleOp module) {
+  SymbolTable symbols(module);
+  SmallVector<func::FuncOp> seen;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isPrivate() && !function.isExternal() && llvm::any_of(function.getArgumentTypes(), isView))
+      seen.push_back(function);
+  for (func::FuncOp function : seen) {
+    if (SymbolTable::symbolKnownUseEmpty(function, module))
+      continue;
+    func::FuncOp copy = function.clone();
+    copy.setPrivate();
+    const StringAttr name = symbols.insert(copy);
+    module.walk([&](func::CallOp call) {
+      if (call.getCallee() == function.getSymName())
+        call.setCallee(name);
+    });
+  }
+}
+
 /// Takes arguments that nobody reads from functions that only the module calls. One that passes them on is done once
 /// the other is, so this is done until nothing changes.
 void dropUnread(ModuleOp module) {
+  copyForCalls(module);
   for (bool changed = true; changed;) {
     changed = false;
     for (auto function : module.getOps<func::FuncOp>()) {

@@ -4,6 +4,8 @@
 // RUN: tenon-dump %t.tenon | FileCheck %s --check-prefix=TYPES
 // RUN: tenon-run %t.tenon --device=emulator --function=second --input=2x5xi8=1 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
 // RUN: tenon-run %t.tenon --device=emulator --function=second --input=i32=7 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
+// RUN: tenon-run %t.tenon --device=emulator --function=calls --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
+// RUN: tenon-run %t.tenon --device=emulator --function=passes_on --input=2xi8=1 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
 // RUN: tenon-run %t.tenon --device=emulator --function=narrow --input=3xf64=1,2.5,1.0000000001 --input=2xi64=4294967297,-5 | FileCheck %s --check-prefix=NARROW
 // RUN: tenon-run %t.tenon --device=emulator --function=bits --input=2xf32=1,-0.0 | FileCheck %s --check-prefix=BITS
 
@@ -28,6 +30,18 @@ util.func public @second(%shape: !hal.buffer_view, %x: !hal.buffer_view) -> !hal
   %fence = hal.fence.create device(%device : !hal.device) flags("None") : !hal.fence
   %1 = util.call @second$async(%shape, %x, %0, %fence) : (!hal.buffer_view, !hal.buffer_view, !hal.fence, !hal.fence) -> !hal.buffer_view
   util.return %1 : !hal.buffer_view
+}
+
+// For what a function does not read its callers in the module hand on what they like.
+// TYPES: function 'calls'(tensor<?xf32>) -> (tensor<?xf32>)
+util.func public @calls(%x: !hal.buffer_view) -> !hal.buffer_view {
+  %0 = util.call @second(%x, %x) : (!hal.buffer_view, !hal.buffer_view) -> !hal.buffer_view
+  util.return %0 : !hal.buffer_view
+}
+// TYPES: function 'passes_on'(any, tensor<?xf32>) -> (tensor<?xf32>)
+util.func public @passes_on(%y: !hal.buffer_view, %x: !hal.buffer_view) -> !hal.buffer_view {
+  %0 = util.call @second(%y, %x) : (!hal.buffer_view, !hal.buffer_view) -> !hal.buffer_view
+  util.return %0 : !hal.buffer_view
 }
 
 // Floats are rounded and integers cut, and the other way round for what goes out: a model that IREE has made narrower.
