@@ -6,6 +6,7 @@
 #include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/fusing.h"
 #include "compiler/dispatch/prepare/inline_reads.h"
+#include "compiler/dispatch/prepare/lesser_results.h"
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/unit_dimensions.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
@@ -272,6 +273,7 @@ void generalizeOperations(func::FuncOp function) {
   toLinalg.add<SplatToFill, Generalize>(context);
   rewrite(function, std::move(toLinalg));
   nameParallelLoops(function);
+  splitLesserResults(function);
   dropUnitSums(function);
   dropUnitDimensionsOfResults(function);
   readStartsAsInputs(function);
