@@ -203,6 +203,21 @@ struct ExtUnpackOp : OlderOp<ExtUnpackOp> {
   }
 };
 
+/// The dialect of which IREE has flow.tensor.bitcast since 2025.
+struct TensorExtDialect : Dialect {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TensorExtDialect)
+  explicit TensorExtDialect(MLIRContext *context)
+      : Dialect(getDialectNamespace(), context, TypeID::get<TensorExtDialect>()) {}
+  static constexpr StringLiteral getDialectNamespace() { return StringLiteral("iree_tensor_ext"); }
+};
+struct TensorExtBitcastOp : OlderOp<TensorExtBitcastOp> {
+  using OlderOp<TensorExtBitcastOp>::OlderOp;
+  static StringRef getOperationName() { return "iree_tensor_ext.bitcast"; }
+  static ParseResult parse(OpAsmParser &parser, OperationState &state) {
+    return parseAs<flow::TensorBitCastOp>(parser, state);
+  }
+};
+
 } // namespace tenon::compiler::older
 
 namespace tenon::compiler {
@@ -214,6 +229,8 @@ void registerOlderNames(DialectRegistry &registry) {
   older::addTo<linalg::LinalgDialect, older::InitTensorOp>(registry);
   older::addTo<tensor::TensorDialect, older::PackOp, older::UnpackOp>(registry);
   older::addTo<util::UtilDialect, older::DoNotOptimizeOp>(registry);
+  registry.insert<older::TensorExtDialect>();
+  older::addTo<older::TensorExtDialect, older::TensorExtBitcastOp>(registry);
 }
 
 } // namespace tenon::compiler

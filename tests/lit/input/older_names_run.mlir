@@ -1,4 +1,4 @@
-// Text of earlier years: operations that have another name today are read as what they are called now.
+// Text of other years: operations that have another name there are read as what they are called now.
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon
 // RUN: tenon-check %t.tenon --device=emulator | FileCheck %s
 // RUN: tenon-opt %s | FileCheck %s --check-prefix=NAMES
@@ -7,6 +7,7 @@
 // CHECK: PASS @made
 // CHECK: PASS @largest
 // CHECK: PASS @regions
+// CHECK: PASS @numbers
 // NAMES: linalg.pack
 // NAMES: linalg.unpack
 // NAMES: tensor.empty(%{{.*}}) : tensor<2x?xf32>
@@ -14,6 +15,7 @@
 // NAMES: arith.minimumf
 // NAMES: util.optimization_barrier
 // NAMES: scf.execute_region
+// NAMES: flow.tensor.bitcast
 
 func.func @packed() {
   %x = util.unfoldable_constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
@@ -84,5 +86,23 @@ func.func @regions() {
   check.expect_eq_const(%sums, dense<[2, 4, 6]> : tensor<3xi32>) : tensor<3xi32>
   check.expect_eq_const(%two#1, dense<[0, 0, 0, 9]> : tensor<4xi32>) : tensor<4xi32>
   check.expect_eq_const(%zero, dense<0> : tensor<4xi32>) : tensor<4xi32>
+  return
+}
+
+func.func @numbers() {
+  %x = flow.tensor.dynamic_constant dense<[[1.0, 2.0], [3.0, -4.0]]> : tensor<2x2xf32> -> tensor<?x2xf32>
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x2xf32>
+  %c = iree_tensor_ext.bitcast %x : tensor<?x2xf32>{%n} -> tensor<?xcomplex<f32>>{%n}
+  %e = tensor.empty(%n) : tensor<?xcomplex<f32>>
+  %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%c : tensor<?xcomplex<f32>>) outs(%e : tensor<?xcomplex<f32>>) {
+    ^bb0(%number: complex<f32>, %old: complex<f32>):
+      %square = complex.mul %number, %number : complex<f32>
+      linalg.yield %square : complex<f32>
+  } -> tensor<?xcomplex<f32>>
+  %y = iree_tensor_ext.bitcast %s : tensor<?xcomplex<f32>>{%n} -> tensor<?x2xf32>{%n}
+  %r = tensor.cast %y : tensor<?x2xf32> to tensor<2x2xf32>
+  check.expect_eq_const(%r, dense<[[-3.0, 4.0], [-7.0, -24.0]]> : tensor<2x2xf32>) : tensor<2x2xf32>
   return
 }
