@@ -65,6 +65,18 @@ template <typename Part> struct ReadPart : OpRewritePattern<Part> {
   }
 };
 
+/// A number that is moved and not computed with is the integer that it lay in.
+struct MoveComplex : OpRewritePattern<complex::BitcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(complex::BitcastOp op, PatternRewriter &rewriter) const override {
+    auto stored = op.getOperand().getDefiningOp<complex::BitcastOp>();
+    if (!stored || stored.getOperand().getType() != op.getType())
+      return failure();
+    rewriter.replaceOp(op, stored.getOperand());
+    return success();
+  }
+};
+
 struct StoreComplex : OpRewritePattern<complex::BitcastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(complex::BitcastOp op, PatternRewriter &rewriter) const override {
@@ -103,7 +115,9 @@ LogicalResult lowerComplexNumbers(Operation *root) {
     return failure();
 
   RewritePatternSet store(context);
-  store.add<ComplexConstant, SelectComplex, ReadPart<complex::ReOp>, ReadPart<complex::ImOp>, StoreComplex>(context);
+  store
+      .add<ComplexConstant, SelectComplex, ReadPart<complex::ReOp>, ReadPart<complex::ImOp>, MoveComplex, StoreComplex>(
+          context);
   (void)applyPatternsGreedily(root, std::move(store));
   return success();
 }

@@ -1,6 +1,8 @@
 // Scalars of the host and tensors of the boundary, of types that kernels hold as something else.
 // RUN: tenon-compile %s -o %t.tenon --target=sm_75
 // RUN: tenon-run %t.tenon --function=complex --input=2 --input=1.5 --input=-2 | FileCheck %s --check-prefix=COMPLEX
+// RUN: tenon-run %t.tenon --function=reversed --input=3x2xf32=1,2,3,4,5,6 | FileCheck %s --check-prefix=REVERSED
+// RUN: tenon-run %t.tenon --function=conjugated --input=3x2xf32=1,2,3,4,5,6 | FileCheck %s --check-prefix=CONJUGATED
 // RUN: tenon-run %t.tenon --function=small --input=60 --input=3 | FileCheck %s --check-prefix=SMALL
 // RUN: tenon-run %t.tenon --function=nibble --input=5 --input=3 | FileCheck %s --check-prefix=NIBBLE
 // RUN: tenon-run %t.tenon --function=bytes --input="3xi8=56 48 119" | FileCheck %s --check-prefix=BYTES
@@ -14,6 +16,45 @@ func.func @complex(%n: index, %x: f32, %y: f32) -> tensor<?x2xf32> {
   %f = linalg.fill ins(%c : complex<f32>) outs(%e : tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
   %r = flow.tensor.bitcast %f : tensor<?xcomplex<f32>>{%n} -> tensor<?x2xf32>{%n}
   return %r : tensor<?x2xf32>
+}
+
+// Complex numbers that are moved, and not computed with.
+// REVERSED: 3x2xf32=[5 6][3 4][1 2]
+func.func @reversed(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %last = arith.constant 2 : index
+  %e = tensor.empty() : tensor<3xcomplex<f32>>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      outs(%e : tensor<3xcomplex<f32>>) {
+  ^bb0(%out: complex<f32>):
+    %i = linalg.index 0 : index
+    %at = arith.subi %last, %i : index
+    %v = tensor.extract %x[%at] : tensor<3xcomplex<f32>>
+    linalg.yield %v : complex<f32>
+  } -> tensor<3xcomplex<f32>>
+  return %r : tensor<3xcomplex<f32>>
+}
+
+// The first as it is, the others conjugated; all as bits and back.
+// CONJUGATED: 3x2xf32=[1 2][3 -4][5 -6]
+func.func @conjugated(%x: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %first = arith.constant 0 : index
+  %e = tensor.empty() : tensor<3xcomplex<f32>>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<3xcomplex<f32>>) outs(%e : tensor<3xcomplex<f32>>) {
+  ^bb0(%in: complex<f32>, %out: complex<f32>):
+    %i = linalg.index 0 : index
+    %isFirst = arith.cmpi eq, %i, %first : index
+    %v = scf.if %isFirst -> complex<f32> {
+      scf.yield %in : complex<f32>
+    } else {
+      %c = complex.conj %in : complex<f32>
+      scf.yield %c : complex<f32>
+    }
+    %bits = complex.bitcast %v : complex<f32> to i64
+    %back = complex.bitcast %bits : i64 to complex<f32>
+    linalg.yield %back : complex<f32>
+  } -> tensor<3xcomplex<f32>>
+  return %r : tensor<3xcomplex<f32>>
 }
 
 // SMALL: 3xi8=64 64 64
