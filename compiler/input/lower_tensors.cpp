@@ -69,6 +69,27 @@ void inferSizes(RewritePatternSet &patterns) {
   tensor::CastOp::getCanonicalizationPatterns(patterns, context);
 }
 
+/// The size of a tensor that a body asks for is the same in all of its elements, and read once in front of them.
+void hoistSizesOfBodies(func::FuncOp function) {
+  function.walk([](tensor::DimOp op) {
+    Operation *outermost = nullptr; // of the operations in whose bodies it is
+    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
+      if (isa<linalg::LinalgOp>(parent) ||
+          isa<linalg_ext::LinalgExtDialect, tensor::TensorDialect>(parent->getDialect()))
+        outermost = parent;
+    if (!outermost)
+      return;
+    auto isInside = [&](Value value) { return outermost->isAncestor(value.getParentBlock()->getParentOp()); };
+    const std::optional<int64_t> dimension = op.getConstantIndex();
+    if (isInside(op.getSource()) || (!dimension && isInside(op.getIndex())))
+      return;
+    OpBuilder b(outermost);
+    Value index = dimension ? arith::ConstantIndexOp::create(b, op.getLoc(), *dimension).getResult() : op.getIndex();
+    op.replaceAllUsesWith(tensor::DimOp::create(b, op.getLoc(), op.getSource(), index).getResult());
+    op.erase();
+  });
+}
+
 /// Front ends assert in bodies that the places they read are inside of a tensor. A kernel has no way to fail.
 void eraseAssertionsOfBodies(func::FuncOp function) {
   function.walk([](cf::AssertOp op) {
@@ -84,6 +105,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
     const llvm::StringSet<> fallbacks = fallbackFunctionsOf(getOperation()); // kernels, which cannot fail
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       eraseAssertionsOfBodies(function);
+      hoistSizesOfBodies(function);
       if (!fallbacks.contains(function.getName()))
         checkPlaces(function);
       if (!hasWork(function))
