@@ -2,6 +2,8 @@
 """What is measured: a case is an operation, a shape and a type; `cases()` lists them."""
 from collections import namedtuple
 
+import random_groups
+
 Case = namedtuple("Case", "operation shape kind")
 
 
@@ -76,22 +78,34 @@ EVERYDAY = {
     "rope_rows": [(4, 1023, 24, 96)], "add_transposed": [(4001, 7003)], "cumsum_middle": [(100, 1999, 130)]}
 
 
+# What was behind the best peer, or behind its goal, when it was last measured.
+MISSES = {"softmax": [(8192, 131072)], "layernorm": [(M, 128)], "batch_norm": [(8, 64, 49)], "column_sum": [(65536, 1001)],
+          "permute0213": [(64, 1000, 16, 100)]}
+
+
 def kinds_of(operation):
     return {"histogram": ["i8"], "cumsum": ["f32"], "cumsum_line": ["f32"],
             "cumsum_columns": ["f32"], "sort": ["f32"], "sort_line": ["f32"], "topk": ["f32", "bf16"]}.get(operation, ["f32", "bf16", "f16"])
 
 
-def cases(chosen="full"):
+def random_case(name):
+    drawn = random_groups.group(name)
+    return Case(name, random_groups.first_shape(drawn), drawn.kind)
+
+
+def cases(chosen="full", seed=29, count=80):
     """'first': the closing table of the issue, f32 and bf16; 'full': everything of it; 'smoke': small shapes of that;
-    'everyday': what models compute besides."""
+    'everyday': what models compute besides; 'misses': what was behind; 'random': so many groups drawn from a seed."""
     listed = []
+    if chosen == "random":
+        return [random_case(f"random_{seed}_{number}") for number in range(count)]
     if chosen == "everyday":
         return [Case(operation, shape, kind) for operation, shapes in EVERYDAY.items() for shape in shapes
                 for kind in (["f32"] if operation.startswith("cumsum") else ["f32", "bf16"])]
-    for operation in SHAPES:
-        shapes = {"full": SHAPES, "first": FIRST, "smoke": SMOKE}[chosen][operation]
+    shapes_of = {"full": SHAPES, "first": FIRST, "smoke": SMOKE, "misses": MISSES}[chosen]
+    for operation, shapes in shapes_of.items():
         for kind in kinds_of(operation):
-            if chosen == "first" and kind == "f16":
+            if chosen in ("first", "misses") and kind == "f16":
                 continue
             listed += [Case(operation, shape, kind) for shape in shapes]
     return listed

@@ -53,7 +53,9 @@ def main():
     parser.add_argument("--build", default=os.path.join(root, "build"), help="build folder with the tools")
     parser.add_argument("--output", default=os.path.join(root, "build", "memory_bound"))
     parser.add_argument("--target", default="sm_90a", help="architectures for tenon-compile; empty: its default")
-    parser.add_argument("--set", default="full", choices=["first", "full", "smoke", "everyday"])
+    parser.add_argument("--set", default="full", choices=["first", "full", "smoke", "everyday", "misses", "random"])
+    parser.add_argument("--seed", type=int, default=29, help="of --set=random")
+    parser.add_argument("--count", type=int, default=80, help="groups of --set=random")
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas")
     parser.add_argument("--sizes", default="fixed,unknown", help="of programs: fixed, unknown or both")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -65,7 +67,7 @@ def main():
 
     wanted = {}
     only = set(filter(None, arguments.filter.split(",")))
-    for case in cases(arguments.set):
+    for case in cases(arguments.set, arguments.seed, arguments.count):
         if only and case.operation not in only:
             continue
         if "fixed" in arguments.sizes:

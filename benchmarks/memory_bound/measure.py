@@ -131,13 +131,14 @@ def minimal_bytes(workload, inputs, outputs):
     return sum(t.nbytes for t in inputs) + sum(t.nbytes for t in outputs)
 
 
-def participants(case, workload, runtime, folder, files, sets, skip):
-    """(name, function that makes it), Tenon first."""
+def participants(case, workload, runtime, folder, files, sets, skip, others=()):
+    """(name, function that makes it), Tenon first. others: (word behind the name, folder, files) of other compilers' programs."""
     made = []
-    for name, file in (("tenon", files.get(case_name(case), {})), ("tenon-dynamic", files.get(dynamic_name(case), {}))):
-        if "file" in file:
-            path = f"{folder}/{file['file']}"
-            made.append((name, lambda name=name, path=path: Tenon(name, runtime, path, sets, workload.scalars)))
+    for word, where, known in (("", folder, files), *others):
+        for name, file in (("tenon" + word, known.get(case_name(case), {})), ("tenon-dynamic" + word, known.get(dynamic_name(case), {}))):
+            if "file" in file:
+                path = f"{where}/{file['file']}"
+                made.append((name, lambda name=name, path=path: Tenon(name, runtime, path, sets, workload.scalars)))
     made.append(("eager", lambda: Torch("eager", workload.eager, sets)))
     if workload.compiled:
         made.append(("compile", lambda: Torch("compile", compiled(workload), sets)))
@@ -162,7 +163,7 @@ def judge(case, row, torch_error, scale):
         row["status"], row["message"] = "wrong", f"max error {row['max_error']:.3g}, allowed {allowed:.3g}"
 
 
-def measure(case, runtime, folder, files, skip=(), tell=lambda name: None, seconds=0.4, host=True):
+def measure(case, runtime, folder, files, skip=(), tell=lambda name: None, seconds=0.4, host=True, others=()):
     """Rows of the table for one case; `skip`: participants that are left out; `tell(name)`: who is begun with."""
     workload = WORKLOADS[case.operation]
     rows, alive = [], []
@@ -178,7 +179,7 @@ def measure(case, runtime, folder, files, skip=(), tell=lambda name: None, secon
             "sets": count, "l2": "cold" if count * moved >= 2 * l2 else "warm"}
     wanted = workload.reference(*first)
     torch_error = None
-    everyone = participants(case, workload, runtime, folder, files, sets, skip)
+    everyone = participants(case, workload, runtime, folder, files, sets, skip, others)
     # PyTorch first, so that its error is known when Tenon's is judged.
     for name, make in everyone[::-1]:
         tell(name)

@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import KNOWN  # noqa: E402
 import everyday_programs  # noqa: E402
 from mlir_text import Function, Tensor, literal  # noqa: E402
+import random_programs  # noqa: E402
 
 EPSILON = 1e-5
 DROPOUT = 0.1
@@ -429,5 +430,8 @@ OPERATIONS.update(everyday_programs.OPERATIONS)
 
 def program(case, dynamic):
     f = Function("run", dynamic)
-    OPERATIONS[case.operation](f, case.kind, case.shape)
+    if case.operation.startswith("random_"):
+        random_programs.program(f, case.operation)
+    else:
+        OPERATIONS[case.operation](f, case.kind, case.shape)
     return str(f)

@@ -25,7 +25,7 @@ def read(path):
 
 def best_peer(players):
     times = {name: float(row["us"]) for name, row in players.items()
-             if name not in FORMS and row["us"] and row["status"] == "ok"}
+             if not name.startswith("tenon") and row["us"] and row["status"] == "ok"}
     return min(times.items(), key=lambda item: item[1]) if times else None
 
 

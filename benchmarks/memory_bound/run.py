@@ -157,7 +157,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.path.join(root, "build", "memory_bound"), help="what compile.py wrote")
     parser.add_argument("--output", default=os.environ.get("OUT", "."), help="folder for csv, md and png")
-    parser.add_argument("--set", default="first", choices=["first", "full", "smoke", "everyday"])
+    parser.add_argument("--set", default="first", choices=["first", "full", "smoke", "everyday", "misses", "random"])
+    parser.add_argument("--seed", type=int, default=29, help="of --set=random")
+    parser.add_argument("--count", type=int, default=80, help="groups of --set=random")
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas")
     parser.add_argument("--kinds", default="", help="only these types, separated by commas")
     parser.add_argument("--warm", type=int, default=8, help="processes that compile for torch.compile before; 0: none")
@@ -176,7 +178,7 @@ def main():
     with open(os.path.join(arguments.programs, "programs.json"), encoding="utf-8") as file:
         files = json.load(file)
     only, kinds = (set(filter(None, text.split(","))) for text in (arguments.filter, arguments.kinds))
-    cases = [case for case in listed(arguments.set)
+    cases = [case for case in listed(arguments.set, arguments.seed, arguments.count)
              if (not only or case.operation in only) and (not kinds or case.kind in kinds)]
     if arguments.shuffle:
         random.Random(1).shuffle(cases)

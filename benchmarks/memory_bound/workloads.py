@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 import everyday_workloads
+import random_workloads
 from programs import ADAM, BINS, DROPOUT, DROPPED, EPSILON, TOP
 
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.uint8, "i32": torch.int32,
@@ -138,7 +139,15 @@ def layer_norm(x, gamma, beta):
     return F.layer_norm(x, (x.shape[-1],), gamma, beta, EPSILON)
 
 
-WORKLOADS = {
+class Workloads(dict):
+    """By operation; groups drawn at random are made when they are asked for."""
+
+    def __missing__(self, operation):
+        self[operation] = random_workloads.workload(operation, Workload, uniform)
+        return self[operation]
+
+
+WORKLOADS = Workloads({
     "add": Workload(two, lambda x, y: x + y),
     "chain10": Workload(one, chain10),
     "dropout": Workload(one, lambda x: F.dropout(x, DROPOUT, training=True), dropout_reference, [("i32", SEED)], random=True),
@@ -174,7 +183,7 @@ WORKLOADS = {
     "concat": Workload(two, lambda x, y: torch.cat((x, y), 1)),
     "pad": Workload(one, lambda x: F.pad(x, (3, 5, 1, 2))),
     **everyday_workloads.workloads(Workload, uniform),
-}
+})
 
 
 def as_tuple(outputs):
