@@ -98,29 +98,38 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   return planOf(name(), kernel, shape, GroupShape::sizeOf(shape.reducedAxes()));
 }
 
-/// Where it is not known how many rows there are: one kernel for few, one for more. Of more rows, columns of unknown
-/// number that are no multiple of a vector have one that needs no registers for vectors.
+/// Where it is not known how many rows there are: one kernel for few, one for more. Columns of unknown number that are
+/// no multiple of a vector have one that needs no registers for vectors, and of few rows a thread for each.
 std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
-  std::vector<Plan> plans = {*any};
   const int64_t width = any->choice("width");
   const SpaceAxis &columns = shape.axes[shape.parallel - 1];
-  if (!columns.size && width > 1 && sumsOfOnePass(kernel, shape)) {
+  const bool mayBeRagged = !columns.size && width > 1 && sumsOfOnePass(kernel, shape);
+  // For so many rows: of vectors, and of columns that are no multiple of one.
+  auto plansOf = [&](const Plan &first, std::optional<int64_t> rows) {
+    std::vector<Plan> plans = {first};
+    if (!mayBeRagged)
+      return plans;
     const SmallVector<Extent> length = extentsOf(columns);
-    plans.push_back(*planOf(name(), kernel, shape, GroupShape::sizeOf(shape.reducedAxes()), /*areRagged=*/true));
+    plans.push_back(*planOf(name(), kernel, shape, rows, /*areRagged=*/true));
     plans[0].guards.push_back(Guard{.length = length, .orEmpty = true, .multipleOf = width});
     plans[1].guards.push_back(Guard{.length = length, .noMultipleOf = width});
-  }
-  std::optional<Plan> few = planOf(name(), kernel, shape, kMostFew);
-  if (GroupShape::sizeOf(shape.reducedAxes()) || !few)
     return plans;
-  const SmallVector<Extent> rows = extentsOf(shape.reducedAxes());
+  };
+  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
+  std::vector<Plan> plans = plansOf(*any, rows);
+  std::optional<Plan> few = planOf(name(), kernel, shape, kMostFew);
+  if (rows || !few)
+    return plans;
+  const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
   for (Plan &plan : plans)
-    plan.guards.push_back(Guard{rows, kMostFew});
-  few->guards = {Guard{rows, 0, kMostFew, /*orEmpty=*/true}};
-  plans.push_back(*few);
+    plan.guards.push_back(Guard{length, kMostFew});
+  for (Plan &plan : plansOf(*few, kMostFew)) {
+    plan.guards.insert(plan.guards.begin(), Guard{length, 0, kMostFew, /*orEmpty=*/true});
+    plans.push_back(plan);
+  }
   return plans;
 }
 

@@ -63,14 +63,23 @@ void SharedVectors::commit() {
 void SharedVectors::stage() {
   NVVM::CpAsyncWaitGroupOp::create(k_.b, k_.loc, 0);
   for (size_t input = 0; input < inputs_.size(); ++input)
-    bodies_.stage(*inputs_[input].op, *inputs_[input].tensor, [this, input](const Point &point) {
-      Value from = place(input, numbers_.lookup(point.id));
-      Value vector = k_.load(vectorType(input), from, vectorBytes(input));
-      SmallVector<Value> values;
-      for (unsigned lane = 0; lane < bodies_.width(); ++lane)
-        values.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, vector, k_.number(lane)));
-      return values;
-    });
+    bodies_.stage(*inputs_[input].op, *inputs_[input].tensor,
+                  [this, input](const Point &point) { return lanesAt(point, input); });
+}
+
+SmallVector<Value> SharedVectors::lanesAt(const Point &point, size_t input) const {
+  Value vector = k_.load(vectorType(input), place(input, numbers_.lookup(point.id)), vectorBytes(input));
+  SmallVector<Value> lanes;
+  for (unsigned lane = 0; lane < bodies_.width(); ++lane)
+    lanes.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, vector, k_.number(lane)));
+  return lanes;
+}
+
+void SharedVectors::put(const Point &point, ArrayRef<Value> lanes) {
+  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, vectorType(0));
+  for (auto [number, lane] : llvm::enumerate(lanes))
+    all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, lane, k_.number(number));
+  k_.store(all, place(0, numbers_.lookup(point.id)), vectorBytes(0));
 }
 
 } // namespace tenon::compiler::codegen

@@ -20,6 +20,9 @@ public:
   void commit();
   /// Waits for what was brought. From here on Bodies reads it there, until Bodies::unstage().
   void stage();
+  /// Of one input: its lanes at the point, or what was put there instead of them, of the same type.
+  llvm::SmallVector<mlir::Value> lanesAt(const Point &point, size_t input = 0) const;
+  void put(const Point &point, llvm::ArrayRef<mlir::Value> lanes);
 
 private:
   mlir::Value place(size_t input, mlir::Value number) const;

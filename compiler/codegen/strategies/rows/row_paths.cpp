@@ -21,6 +21,10 @@ constexpr uint32_t kMostOfFewRows = 128;
 // Of few rows of so many vectors, a block of this many threads has more loads on their way.
 constexpr uint32_t kMostThreads = 1024;
 constexpr uint32_t kMostOnePass = 512;
+// Vectors on their way of each thread that reads a row in a loop.
+constexpr uint32_t kLoopedAtOnce = 4;
+// Rows that are read in a loop, and so few, are read by clusters: blocks enough for all multiprocessors, or nearly so.
+constexpr int64_t kRowsOfClusters = 32;
 constexpr int64_t kLongRow = 16 << 10;
 // Registers for the elements of a row that a thread keeps, over all tensors; of 1024 threads each has half as many.
 constexpr uint32_t kMaxKept = 64;
@@ -95,6 +99,17 @@ std::optional<RowPath> clusterOf(const RowDemand &demand, int64_t vectors, std::
   return std::nullopt;
 }
 
+/// A row that is read in a loop: by more threads, and by several blocks, where rows are few and long.
+RowPath loopOf(RowPath path, int64_t vectors, std::optional<int64_t> rows) {
+  if (!rows || *rows > kThreadsOfGpu / (2 * kMostThreads) || vectors < 2 * kLoopedAtOnce * kMostThreads)
+    return path;
+  path.threads = path.lanes = kMostThreads;
+  while (path.blocks < kMostBlocks && 2 * path.blocks * *rows <= kRowsOfClusters * kMostBlocks &&
+         vectors >= int64_t(2) * path.blocks * kLoopedAtOnce * kMostThreads)
+    path.blocks *= 2;
+  return path;
+}
+
 } // namespace
 
 RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
@@ -136,8 +151,10 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
     path.lanes *= 2;
   if (path.lanes > kWarp)
     path.threads = path.lanes;
-  if (!demand.again || columns <= 0)
+  if (columns <= 0)
     return path;
+  if (!demand.again)
+    return loopOf(path, vectors, rows);
   const int64_t needed = llvm::divideCeil(vectors, path.lanes);
   // What one pass is enough for is read once in any case: it needs no block of so many threads that few of them are on
   // a multiprocessor, unless rows are few (an H200, logsumexp 4096 x 30522 bf16: 119 us, in a loop 79).
@@ -153,7 +170,7 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
       return *cluster;
   if (path.lanes > kRowThreads) // it is read in a loop, where more threads gain nothing
     path.threads = path.lanes = kRowThreads;
-  return path;
+  return loopOf(path, vectors, rows);
 }
 
 namespace {
@@ -186,7 +203,16 @@ public:
         addCluster(blocks, llvm::bit_floor(most));
       addCluster(kMostBlocks, most);
     }
+    if (demand_.width > 1) // two vectors for each thread of a cluster
+      addLooped(kRowThreads, 2 * int64_t(kMostBlocks) * kMostThreads * demand_.width);
     RowPath looped{.above = reached_};
+    if (demand_.width > 1) {
+      RowPath fewest = looped;
+      fewest.lanes = fewest.threads = kMostThreads;
+      fewest.blocks = kMostBlocks;
+      fewest.mostRows = looped.moreRowsThan = kRowsOfClusters;
+      paths_.push_back(fewest);
+    }
     if (!demand_.again) {
       RowPath few = looped;
       few.lanes = few.threads = kMostThreads;

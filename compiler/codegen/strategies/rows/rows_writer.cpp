@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/kernel/bodies/one_pass.h"
 #include "compiler/codegen/kernel/bodies/shared_vectors.h"
+#include "compiler/codegen/strategies/rows/kept_terms.h"
 #include "compiler/codegen/strategies/rows/ragged_rows.h"
 #include "compiler/codegen/strategies/rows/row_vectors.h"
 
@@ -53,6 +54,7 @@ private:
   void writeLoopedRows();
   void writeSharedRow();
   SmallVector<Value> eachShared(SharedVectors &vectors, ValueRange carried, VectorBody body);
+  void putTerms(SharedVectors &vectors, const RowSum &sum, const Point &point);
   void eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body);
   void writePhases(const Parts &parts);
   void preload(const RowBatch &batch);
@@ -424,8 +426,18 @@ void RowsWriter::writeSharedRow() {
   bodies_.unstage();
 }
 
+/// What a vector adds to the last sum takes its place (kept_terms.h).
+void RowsWriter::putTerms(SharedVectors &vectors, const RowSum &sum, const Point &point) {
+  SmallVector<Value> lanes;
+  for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+    lanes.push_back(bodies_.contribution(sum, point, lane));
+  vectors.put(point, lanes);
+}
+
 void RowsWriter::writePhases(const Parts &parts) {
   const RowBatch *kept = parts.kept;
+  const SmallVector<Value> terms =
+      parts.inShared && !phases_.empty() ? keptTermsOf(w_.kernel, w_.shape, phases_.back()) : SmallVector<Value>();
   for (size_t i = 0; i < phases_.size(); ++i) {
     const SmallVector<RowSum> &phase = phases_[i];
     if (!kept && i + 1 < phases_.size()) {
@@ -442,7 +454,10 @@ void RowsWriter::writePhases(const Parts &parts) {
                           });
     if (parts.inShared)
       accumulators = eachShared(*parts.inShared, accumulators, [&](const RowBatch &one, ValueRange values) {
-        return accumulate(phase, one, llvm::to_vector(values));
+        Accumulators next = accumulate(phase, one, llvm::to_vector(values));
+        if (i + 1 == phases_.size() && !terms.empty())
+          putTerms(*parts.inShared, phase.front(), one.points.front());
+        return next;
       });
     joinEdges(phase, parts.edges, accumulators);
     finishPhase(phase, accumulators);
@@ -451,7 +466,13 @@ void RowsWriter::writePhases(const Parts &parts) {
     storeBatch(*kept);
     if (parts.inShared)
       eachShared(*parts.inShared, {}, [&](const RowBatch &one, ValueRange) {
+        if (!terms.empty()) {
+          const SmallVector<Value> lanes = parts.inShared->lanesAt(one.points.front());
+          for (Value term : terms)
+            bodies_.assumeLanes(term, lanes);
+        }
         storeBatch(one);
+        bodies_.assumeNothing();
         return SmallVector<Value>();
       });
   } else if (storesElements(w_.kernel, w_.shape)) {

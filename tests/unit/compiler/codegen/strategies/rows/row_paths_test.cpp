@@ -114,11 +114,22 @@ TEST(RowPathsTest, FewLongRowsTakeLargerClusters) {
         for (int64_t columns = 1 << 13; columns < 1 << 21; columns += 1 + columns / 7) {
           const RowPath path = rowPath(demand(width, tensors), columns, rows);
           expectPossible(path);
-          if (path.blocks > 1) {
+          if (path.blocks > 1 && path.chunks != 0) {
             EXPECT_GE(path.shared, 1u);
             EXPECT_GE(kept(path) * width + width - 1, columns);
           }
         }
+}
+
+TEST(RowPathsTest, FewRowsThatAreReadInLoopsTakeAllMultiprocessors) {
+  const RowPath path = rowPath(demand(8, 1, /*again=*/false), 10250974, 12);
+  EXPECT_EQ(path.chunks, 0u);
+  EXPECT_EQ(path.blocks, 8u);
+  EXPECT_EQ(path.threads, 1024u);
+  EXPECT_EQ(rowPath(demand(4, 1, false), 1 << 22, 64).blocks, 4u);
+  EXPECT_EQ(rowPath(demand(4, 1, false), 1 << 22, 4096).threads, 256u);
+  EXPECT_EQ(rowPath(demand(4, 1, false), 4096, 12).blocks, 1u); // too short
+  EXPECT_EQ(rowPath(demand(4), 1 << 22, 1).blocks, 8u);         // what no cluster keeps
 }
 
 bool isFor(const RowPath &path, int64_t columns, int64_t rows) {
