@@ -18,6 +18,7 @@
 #include "compiler/dispatch/prepare/hoist_vectors.h"
 #include "compiler/dispatch/prepare/narrow_indices.h"
 #include "compiler/dispatch/prepare/prepare.h"
+#include "compiler/dispatch/recompute.h"
 #include "compiler/dispatch/splits/split_reductions.h"
 #include "compiler/dispatch/whole_or_parts.h"
 
@@ -124,6 +125,8 @@ private:
     reduceChoicesByKeys(function);
     hoistVectors(function);
     routeProducts(function);
+    for (Block &block : function.getBody())
+      recomputeAtBoundaries(block);
     WholeOrParts forms;
     for (Block &block : function.getBody())
       forms.copyGroups(block);

@@ -3,6 +3,7 @@
 #include "compiler/dispatch/analysis/groups/form_group.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
 
@@ -34,12 +35,15 @@ void collectTensors(linalg::GenericOp op, const llvm::SmallPtrSetImpl<Operation 
     tensors.insert(result.getAsOpaquePointer());
 }
 
-/// The last dimension of the largest tensor in memory lies along a parallel axis: neighbours in memory belong to
-/// different results, so a block computes many results at once and sees each element in passing only.
-bool runsAcrossRows(const Group &group) {
+/// The axis along which the largest tensor in memory lies, if it is one.
+std::optional<unsigned> innerAxisOf(const Group &group) {
   int64_t best = -1;
-  bool across = false;
+  std::optional<unsigned> inner;
   for (linalg::GenericOp op : group.ops) {
+    if (const std::optional<unsigned> loop = loopOfPlaces(op); loop && int64_t(op.getNumLoops()) > best) {
+      best = op.getNumLoops();
+      inner = group.axisOf.lookup(op)[*loop];
+    }
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
       if (!type || group.contains(operand.get().getDefiningOp()) || type.getRank() <= best)
@@ -49,10 +53,32 @@ bool runsAcrossRows(const Group &group) {
       if (!last)
         continue;
       best = type.getRank();
-      across = !group.isReduced[group.axisOf.lookup(op)[last.getPosition()]];
+      inner = group.axisOf.lookup(op)[last.getPosition()];
     }
   }
-  return across;
+  return inner;
+}
+
+/// Neighbours in memory belong to different results, so a block computes many results at once and sees each element in
+/// passing only.
+bool runsAcrossRows(const Group &group) {
+  const std::optional<unsigned> inner = innerAxisOf(group);
+  return inner && !group.isReduced[*inner];
+}
+
+/// Whether what is stored for each element lies along the axis, or is near to what does.
+bool storesAlong(const Group &group, unsigned axis) {
+  for (linalg::GenericOp op : group.ops)
+    for (OpResult result : op->getResults()) {
+      const AffineMap map = op.getIndexingMapMatchingResult(result);
+      if (!group.coversAllAxes(op) || !map.isPermutation() || map.getNumResults() == 0 || !isReadOutside(result, group))
+        continue;
+      const SmallVector<unsigned> axes = group.axisOf.lookup(op);
+      const auto *from = llvm::find(axes, axis);
+      if (from != axes.end() && turnsFar(op, from - axes.begin(), map.getDimPosition(map.getNumResults() - 1)))
+        return false;
+    }
+  return true;
 }
 
 /// A variance, whose sums are of one step.
@@ -104,6 +130,19 @@ bool takesOneStep(const Group &group, std::string &reason) {
     }
   }
   return true;
+}
+
+/// Whether what is stored for each element lies as what is read by place, and, where something is reduced, as what is
+/// read at all: kernels that turn what they read reduce nothing.
+bool keepsOrder(const Group &group, std::string &reason) {
+  std::optional<unsigned> along = group.hasReduction() ? innerAxisOf(group) : std::nullopt;
+  for (linalg::GenericOp op : group.ops)
+    if (const std::optional<unsigned> loop = loopOfPlaces(op); loop && group.coversAllAxes(op))
+      along = group.axisOf.lookup(op)[*loop];
+  if (!along || storesAlong(group, *along))
+    return true;
+  reason = "what is stored is adjacent along another dimension than what is read";
+  return false;
 }
 
 /// The softmaxes that members read of others: they are inside, too.
@@ -206,7 +245,7 @@ bool Former::join(ArrayRef<Number> numbers, std::string &reason) {
   if (hasForeignBetween(members, reason))
     return false;
   std::optional<Group> group = groupOf(members, reason);
-  if (!group ||
+  if (!group || (!group->hasWeights() && !keepsOrder(*group, reason)) ||
       (!group->hasWeights() && group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
     return false;
   for (Number number : numbers)

@@ -90,6 +90,8 @@ void WholeOrParts::copyGroup(const Group &group, linalg::GenericOp candidate) {
   for (linalg::GenericOp op : group.ops)
     setForm(b.clone(*op, copies), choices_.size(), /*whole=*/true);
   for (linalg::GenericOp op : group.ops)
+    op->setAttr(kPartsAttr, b.getUnitAttr());
+  for (linalg::GenericOp op : group.ops)
     for (OpResult result : op->getResults()) {
       if (!isReadOutside(result, group))
         continue;
@@ -106,8 +108,10 @@ void WholeOrParts::copyGroup(const Group &group, linalg::GenericOp candidate) {
 void WholeOrParts::markParts() {
   for (auto [number, choice] : llvm::enumerate(choices_)) {
     for (Operation *op = choice.begin->getNextNode(); op != choice.end; op = op->getNextNode())
-      if (isa<linalg::GenericOp>(op))
+      if (isa<linalg::GenericOp>(op)) {
+        op->removeAttr(kPartsAttr);
         setForm(op, number, /*whole=*/false);
+      }
     choice.begin->erase();
     choice.end->erase();
   }

@@ -250,6 +250,18 @@ def long_cases():
                 yield Case(f"{name} of long rows", kind, build(Builder(kind, (3, n), dynamic, random)), torch)
 
 
+def long_group_cases():
+    """What is read again when its sum is known, longer than a cluster keeps: of unknown size it is there whole and in parts. And
+    sums over several dimensions side by side, of few results."""
+    for kind in ("f32", "bf16"):
+        for shape, axes in (((140001,), [0]), ((2, 3, 45001), [1, 2]), ((300, 5, 37), [0, 1]), ((4, 3, 37), [0, 1])):
+            for dynamic in (False, True):
+                for name, build in (("softmax", softmax), ("norm", lambda b: normalised(b, b.axes))):
+                    b = Builder(kind, shape, dynamic, generator("long group", name, kind, shape))
+                    b.axes = axes
+                    yield Case(f"{name} of long groups", kind, build(b))
+
+
 def cluster_cases():
     """Rows that take several blocks, and are too many to be split: as long as whole vectors are, and not."""
     for kind, n in (("f32", 32772), ("f32", 33001), ("bf16", 40968), ("f32", 82000)):
@@ -391,6 +403,7 @@ def cases(sizes):
     if len(sizes) > 1:
         yield from long_cases()
         yield from cluster_cases()
+    yield from long_group_cases()
     yield from full_cluster_cases()
     yield from kept_column_cases()
     yield from special_cases(sizes)

@@ -8,6 +8,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -156,6 +157,30 @@ bool readsOnceButUnrolled(linalg::GenericOp consumer, OpOperand *operand) {
          unrolledLoopOf(consumer).has_value();
 }
 
+/// Whether the reader takes some of the elements, each once: a slice of them. Those that it leaves need not be
+/// computed.
+bool isSlice(AffineMap read) {
+  llvm::SmallDenseSet<unsigned> loops;
+  for (AffineExpr expr : read.getResults()) {
+    if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
+        sum && sum.getKind() == AffineExprKind::Add && isa<AffineConstantExpr>(sum.getRHS()))
+      expr = sum.getLHS();
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || !loops.insert(loop.getPosition()).second)
+      return false;
+  }
+  return loops.size() == read.getNumDims();
+}
+
+/// Whether a number of a row, or of a column, that is computed here is read: one kernel reads the row, computes the
+/// number and what is made of both, but not elsewhere in the row.
+bool readsComputedVectors(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    const unsigned rank = op.getMatchingIndexingMap(input).getNumResults();
+    return rank != 0 && rank < op.getNumLoops() && input->get().getDefiningOp<linalg::GenericOp>();
+  });
+}
+
 /// Whether a product of an attention stays one when the producer of a factor is computed in it. What looks up where its
 /// element lies, as in pages of keys, is an operation of its own in the kernel.
 bool staysProduct(linalg::GenericOp producer) {
@@ -258,7 +283,10 @@ bool shouldFuse(OpOperand *operand) {
     return isCheap(producer) || isBorder(producer);
   if (isFactorOfManyRows(consumer, operand) || isTurnedForManyRows(producer, operand))
     return false;
-  return consumer.getMatchingIndexingMap(operand).isPermutation() || isCheap(producer) ||
+  if (turnsPlaces(*operand))
+    return false;
+  const AffineMap read = consumer.getMatchingIndexingMap(operand);
+  return read.isPermutation() || (isSlice(read) && !readsComputedVectors(producer)) || isCheap(producer) ||
          readsOnceButUnrolled(consumer, operand);
 }
 

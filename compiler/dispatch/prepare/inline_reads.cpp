@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/parts_put_together.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
@@ -82,10 +83,10 @@ bool isElementwise(linalg::GenericOp op) {
          op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty();
 }
 
-/// Elements of another tensor, read by place: nothing is lost where it is done again.
+/// Elements of another tensor, read by place, and perhaps widened: nothing is lost where it is done again.
 bool isMove(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return isa<tensor::ExtractOp, arith::ConstantOp>(inner) ||
+    return isa<tensor::ExtractOp, arith::ConstantOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(inner) ||
            llvm::all_of(inner.getResultTypes(), [](Type type) { return type.isIndex(); });
   });
 }
@@ -104,12 +105,17 @@ size_t tensorsOf(linalg::GenericOp producer, linalg::GenericOp reader) {
   return tensors.size();
 }
 
-/// Whether computing the elements of both sides of a boundary in one kernel is faster than storing them between two:
-/// measured for rotary embedding on an H200, by a third for f32 of known sizes, not where threads hold more lanes or
-/// places cost divisions.
+/// Whether computing the elements of both sides of a boundary in one kernel is faster than storing them between two.
+/// It is where they are computed from one tensor, which is read instead of them. Of several it is, measured for rotary
+/// embedding on an H200, by a third for f32 of known sizes, not where threads hold more lanes or places cost divisions.
 bool isWorthIt(linalg::GenericOp producer) {
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
-  return type.hasStaticShape() && type.getElementTypeBitWidth() >= 32;
+  llvm::SmallPtrSet<void *, 4> whole;
+  for (OpOperand *input : producer.getDpsInputOperands())
+    if (producer.getMatchingIndexingMap(input).getNumResults() == producer.getNumLoops())
+      whole.insert(input->get().getAsOpaquePointer());
+  producer.getBody()->walk([&](tensor::ExtractOp read) { whole.insert(read.getTensor().getAsOpaquePointer()); });
+  return whole.size() == 1 || (type.hasStaticShape() && type.getElementTypeBitWidth() >= 32);
 }
 
 /// Whether an image is turned so that a convolution reads its channels side by side (products/channels_last.h): its
@@ -132,7 +138,7 @@ bool isTurnedForWindows(linalg::GenericOp producer, linalg::GenericOp reader) {
 bool shouldInline(tensor::ExtractOp read, linalg::GenericOp reader) {
   auto producer = read.getTensor().getDefiningOp<linalg::GenericOp>();
   return producer && producer != reader && producer->getBlock() == reader->getBlock() && isElementwise(producer) &&
-         !isTurnedForWindows(producer, reader) &&
+         !isTurnedForWindows(producer, reader) && !turnsOperand(producer) &&
          (isMove(producer) || (producer->hasOneUse() && isWorthIt(producer) && readsOnce(read, reader))) &&
          isSafeWhereEmpty(producer) && tensorsOf(producer, reader) <= kMostTensors &&
          workOf(producer) + workOf(reader) <= kMostWork;

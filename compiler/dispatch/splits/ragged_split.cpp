@@ -405,10 +405,10 @@ std::optional<unsigned> wholeLoopOf(linalg::GenericOp op) {
   if (!whole)
     return std::nullopt;
   const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
-  auto isReduced = [&](AffineExpr expr) { return types[loopOf(expr)] == utils::IteratorType::reduction; };
-  const bool isApart =
-      isReduced(whole.getResults().front()) && !isReduced(whole.getResult(1)) && isReduced(whole.getResults().back());
-  return isApart ? std::optional(loopOf(whole.getResults().front())) : std::nullopt;
+  for (AffineExpr expr : whole.getResults())
+    if (types[loopOf(expr)] == utils::IteratorType::reduction)
+      return loopOf(expr);
+  return std::nullopt;
 }
 
 std::optional<RaggedSum> splitRagged(linalg::GenericOp op, unsigned loop, std::optional<RaggedLimits> limits,

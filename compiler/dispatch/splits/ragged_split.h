@@ -8,7 +8,7 @@
 //
 // So a part is whole vectors wherever rows are, no element is tested in the first reduction, and the order of a sum
 // depends on the sizes alone.
-// Where the sum is over other dimensions, too, and neighbours of a part's elements belong to it, each row is a part:
+// Where the sum is over other dimensions, too, each row of the first is a part:
 //
 //   sum over r, p of x[r, c, p]   -> partial[r, c] = sum over p of x[r, c, p],   then the sum over r
 //
@@ -31,7 +31,8 @@ struct RaggedLimits {
 
 /// The loop that can be divided so: the outermost of the tensor in memory, and the only one that is reduced.
 std::optional<unsigned> raggedLoopOf(mlir::linalg::GenericOp op);
-/// The loop of which each position can be a part: as above, but others are reduced, too, the innermost one among them.
+/// The loop of which each position can be a part: of several that are reduced the outermost one of the tensor in
+/// memory.
 std::optional<unsigned> wholeLoopOf(mlir::linalg::GenericOp op);
 
 /// Rows, parts, and rows of a part.

@@ -33,8 +33,9 @@ constexpr int64_t kWantedTiles = 256;
 // A part that is smaller is not worth a second launch: elements along a row, rows of a column.
 constexpr int64_t kLeastOfRow = 4096;
 constexpr int64_t kLeastOfColumn = 256;
-// Elements of a row that a block keeps, if it does not have to wait for others.
-constexpr int64_t kMostOfWholeRow = 4096;
+// Elements of a row that a block keeps, if it does not have to wait for others; that a cluster keeps, where a row is
+// read again when its sum is known.
+constexpr int64_t kMostOfWholeRow = 4096, kMostOfKeptRow = 128 << 10;
 // Elements of a row that is a part as it is.
 constexpr int64_t kLeastOfRows = 32;
 // Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
@@ -115,10 +116,10 @@ bool isOfKeys(linalg::GenericOp op) {
 }
 
 /// Parts where sizes are unknown, or have no divisor that is near.
-std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) {
+std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop, bool mayShare) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const bool isAcross = op.getNumLoops() > 1;
-  if (!isAcross && sizes[loop] == ShapedType::kDynamic && !isOfKeys(op) && sharesInput(op))
+  if (!isAcross && sizes[loop] == ShapedType::kDynamic && !isOfKeys(op) && !mayShare && sharesInput(op))
     return std::nullopt;
   const RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
                                        : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};
@@ -132,11 +133,37 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop) 
   return limits;
 }
 
+/// The kinds of the dimensions of the tensor that has each element once.
+SmallVector<utils::IteratorType> kindsOf(linalg::GenericOp op) {
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  SmallVector<utils::IteratorType> kinds;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (AffineMap map = op.getMatchingIndexingMap(input); map.isPermutation() && kinds.empty())
+      for (unsigned dimension = 0; dimension < map.getNumResults(); ++dimension)
+        kinds.push_back(types[map.getDimPosition(dimension)]);
+  return kinds;
+}
+
+/// Sums over outer and inner dimensions: what is summed for a result does not lie side by side, and parts are faster
+/// than a block's row, whatever else the group computes.
+bool liesApart(linalg::GenericOp op) {
+  const SmallVector<utils::IteratorType> kinds = kindsOf(op);
+  return kinds.size() > 2 && kinds[0] == utils::IteratorType::reduction && kinds[1] == utils::IteratorType::parallel &&
+         kinds.back() == utils::IteratorType::reduction;
+}
+
+/// So many results are computed by blocks enough, without parts.
+int64_t enoughResults(linalg::GenericOp op) {
+  const bool isAcross = kindsOf(op).back() == utils::IteratorType::parallel;
+  return isAcross ? kEnoughTiles * columnsOfTile(op) : liesApart(op) ? kManyResults : kEnoughRows;
+}
+
 /// Whether the rows of a tensor are worth parts of their own: not where they are known to be short, or results to be
 /// enough. Of sizes that are all known, splitOf() has decided.
-bool mayBeRows(linalg::GenericOp op, unsigned loop) {
+bool mayBeRows(linalg::GenericOp op, unsigned loop, bool mayShare) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (!llvm::is_contained(sizes, ShapedType::kDynamic))
+  if (!llvm::is_contained(sizes, ShapedType::kDynamic) || (sizes[loop] != ShapedType::kDynamic && sizes[loop] < 4) ||
+      (!mayShare && !liesApart(op) && sharesInput(op)))
     return false;
   int64_t results = 1, inRow = 1; // what is known
   bool isKnown = true;            // how many elements a row has
@@ -149,7 +176,7 @@ bool mayBeRows(linalg::GenericOp op, unsigned loop) {
     else if (type == utils::IteratorType::reduction)
       isKnown = false;
   }
-  return results != 0 && results < kManyResults && (!isKnown || inRow >= kLeastOfRows);
+  return results != 0 && results < enoughResults(op) && (!isKnown || inRow >= kLeastOfRows);
 }
 
 /// How the program may take a sum of unknown size apart.
@@ -157,13 +184,14 @@ struct UnknownSplit {
   unsigned loop;
   std::optional<RaggedLimits> limits; // none: each position is a part
 };
-std::optional<UnknownSplit> unknownSplitOf(linalg::GenericOp op) {
+/// @param mayShare also where others that are one kernel with it read what it reads: the program has the whole, too
+std::optional<UnknownSplit> unknownSplitOf(linalg::GenericOp op, bool mayShare) {
   if (std::optional<unsigned> loop = raggedLoopOf(op)) {
-    std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop);
+    std::optional<RaggedLimits> limits = raggedLimitsOf(op, *loop, mayShare);
     return limits ? std::optional(UnknownSplit{*loop, limits}) : std::nullopt;
   }
   std::optional<unsigned> loop = wholeLoopOf(op);
-  return loop && mayBeRows(op, *loop) ? std::optional(UnknownSplit{*loop, std::nullopt}) : std::nullopt;
+  return loop && mayBeRows(op, *loop, mayShare) ? std::optional(UnknownSplit{*loop, std::nullopt}) : std::nullopt;
 }
 
 } // namespace
@@ -175,12 +203,13 @@ bool isTiledProduct(linalg::GenericOp op) {
 
 bool mayBecomeParts(linalg::GenericOp op) {
   return llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) && !isOfAttention(op) &&
-         !isTiledProduct(op) && unknownSplitOf(op);
+         !isTiledProduct(op) && unknownSplitOf(op, /*mayShare=*/true);
 }
 
 StaysWhole staysWhole(OpBuilder &b, linalg::GenericOp op) {
   const Location loc = op.getLoc();
-  const UnknownSplit split = *unknownSplitOf(op);
+  const UnknownSplit split = *unknownSplitOf(op, /*mayShare=*/true);
+  const int64_t longest = !liesApart(op) && sharesInput(op) ? kMostOfKeptRow : kMostOfWholeRow;
   auto atMost = [&](Value value, int64_t most) -> Value {
     return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, value,
                                          arith::ConstantIndexOp::create(b, loc, most));
@@ -193,7 +222,16 @@ StaysWhole staysWhole(OpBuilder &b, linalg::GenericOp op) {
       elements = b.createOrFold<arith::MulIOp>(loc, elements, loopSize(b, op, loop));
   // None is no row.
   Value more = b.createOrFold<arith::SubIOp>(loc, elements, arith::ConstantIndexOp::create(b, loc, 1));
-  return {atMost(more, kMostOfWholeRow - 1), kMostOfWholeRow};
+  Value isShort = atMost(more, longest - 1);
+  if (op.getNumParallelLoops() == 0 || liesApart(op))
+    return {isShort, longest};
+  Value results = arith::ConstantIndexOp::create(b, loc, 1);
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel)
+      results = b.createOrFold<arith::MulIOp>(loc, results, loopSize(b, op, loop));
+  Value areFew = atMost(results, enoughResults(op) - 1);
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  return {b.createOrFold<arith::OrIOp>(loc, isShort, b.createOrFold<arith::XOrIOp>(loc, areFew, yes)), std::nullopt};
 }
 
 void splitReductions(func::FuncOp function) {
@@ -232,7 +270,7 @@ void splitReductions(func::FuncOp function) {
     } else if (std::optional<Split> split = splitOf(op)) {
       if (std::optional<SplitSum> sum = splitKnown(op, *split))
         splitSums.insert({whole, *sum});
-    } else if (std::optional<UnknownSplit> split = unknownSplitOf(op)) {
+    } else if (std::optional<UnknownSplit> split = unknownSplitOf(op, op->hasAttr(kPartsAttr))) {
       keep(splitRagged(op, split->loop, split->limits));
     }
   }

@@ -16,6 +16,9 @@
 
 namespace tenon::compiler::dispatch {
 
+/// On operations that are to be taken apart, and are in another form of their group that stays whole.
+inline constexpr llvm::StringLiteral kPartsAttr = "tenon.parts";
+
 /// Whether tiles, or blocks of few rows, compute it as a product.
 bool isTiledProduct(mlir::linalg::GenericOp op);
 /// Whether sizes decide if the operation is taken apart, and are not known.

@@ -73,8 +73,8 @@ TEST_F(RaggedSplit, RowsOfSumsOverOuterAndInnerDimensionsAreParts) {
         "%t = arith.addf %x, %y : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n"
         "return %r : tensor<?xf32>\n}");
   };
-  EXPECT_FALSE(wholeLoopOf(sumOf("(i)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"")));
-  EXPECT_FALSE(wholeLoopOf(sumOf("(k)>], iterator_types = [\"reduction\", \"reduction\", \"parallel\"")));
+  EXPECT_EQ(wholeLoopOf(sumOf("(i)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"")), 1u);
+  EXPECT_EQ(wholeLoopOf(sumOf("(k)>], iterator_types = [\"reduction\", \"reduction\", \"parallel\"")), 0u);
   auto op = sumOf("(j)>], iterator_types = [\"reduction\", \"parallel\", \"reduction\"");
   ASSERT_EQ(wholeLoopOf(op), 0u);
   auto function = op->getParentOfType<mlir::func::FuncOp>();
