@@ -23,6 +23,17 @@ constexpr size_t kMostTensors = 32;
 // Of one body: beyond it a thread runs out of registers.
 constexpr size_t kMostWork = 512;
 
+/// Whether a value that the body has is the same at each element: from outside, or computed from such, as the last
+/// place of a tensor of unknown size.
+bool isSameEverywhere(Value value, linalg::GenericOp op, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 4;
+  if (value.getParentBlock() != op.getBody())
+    return true;
+  Operation *by = value.getDefiningOp();
+  return by && depth < kMostDepth && by->getNumRegions() == 0 && isa<arith::ArithDialect>(by->getDialect()) &&
+         llvm::all_of(by->getOperands(), [&](Value operand) { return isSameEverywhere(operand, op, depth + 1); });
+}
+
 /// The loop whose index the value is but for an offset and the ends of a tensor; none where it is anything else.
 std::optional<unsigned> loopBehind(Value index, linalg::GenericOp op) {
   while (true) {
@@ -33,10 +44,7 @@ std::optional<unsigned> loopBehind(Value index, linalg::GenericOp op) {
       return loop.getDim();
     if (!isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(inner))
       return std::nullopt;
-    auto isOutside = [&](Value value) {
-      Operation *by = value.getDefiningOp();
-      return op.getBody() != value.getParentBlock() || (by && by->hasTrait<OpTrait::ConstantLike>());
-    };
+    auto isOutside = [&](Value value) { return isSameEverywhere(value, op); };
     if (isOutside(inner->getOperand(1)))
       index = inner->getOperand(0);
     else if (isOutside(inner->getOperand(0)) && !isa<arith::SubIOp>(inner))
