@@ -52,6 +52,11 @@ Status ValueReader::readSpec(std::string_view spec, const abi::fb::ValueType *ty
     out.push_back(scalar);
     return okStatus();
   }
+  if (type && type->kind() == abi::fb::ValueKind::Unread) // a number of any type does, too
+    if (Result<Scalar> number = parseScalar(spec, abi::ElementType::F64); number.ok()) {
+      out.push_back(*number);
+      return okStatus();
+    }
   TENON_ASSIGN_OR_RETURN(HostTensor tensor, parseTensor(spec, fill_));
   out.push_back(std::move(tensor));
   return okStatus();

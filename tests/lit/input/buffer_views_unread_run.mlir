@@ -4,6 +4,7 @@
 // RUN: tenon-dump %t.tenon | FileCheck %s --check-prefix=TYPES
 // RUN: tenon-run %t.tenon --device=emulator --function=second --input=2x5xi8=1 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
 // RUN: tenon-run %t.tenon --device=emulator --function=second --input=i32=7 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
+// RUN: tenon-run %t.tenon --device=emulator --function=second --input=7 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
 // RUN: tenon-run %t.tenon --device=emulator --function=calls --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
 // RUN: tenon-run %t.tenon --device=emulator --function=passes_on --input=2xi8=1 --input=3xf32=4 | FileCheck %s --check-prefix=SECOND
 // RUN: tenon-run %t.tenon --device=emulator --function=narrow --input=3xf64=1,2.5,1.0000000001 --input=2xi64=4294967297,-5 | FileCheck %s --check-prefix=NARROW
