@@ -108,6 +108,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
       hoistSizesOfBodies(function);
       if (!fallbacks.contains(function.getName()))
         checkPlaces(function);
+      foldKnownElements(function);
       if (!hasWork(function))
         continue;
       const bool inlines = function.walk([](linalg_ext::CustomOp) { return WalkResult::interrupt(); }).wasInterrupted();

@@ -40,6 +40,8 @@ void addQuantizationPatterns(mlir::RewritePatternSet &patterns);
 void addWinogradPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.winograd.input_transform, filter_transform, output_transform.
 void addWinogradExtPatterns(mlir::RewritePatternSet &patterns);
+/// Tensors whose elements are all one number that is known are filled with it, and reads of them are that number.
+void foldKnownElements(mlir::func::FuncOp function);
 /// What bodies of linalg.generic read at affine places becomes operands with indexing maps.
 void addAffineReadPatterns(mlir::RewritePatternSet &patterns);
 
