@@ -41,7 +41,8 @@ private:
   llvm::DenseMap<Value, TypedAttr> known_;
 };
 
-/// The body of one operation, computed on numbers. Only what rounds as the kernel would: arith, and no function of math.
+/// The body of one operation, computed on numbers. Only what rounds as the kernel would: arith, and no function of
+/// math.
 class Body {
 public:
   Body(linalg::LinalgOp op, Elements &elements) : elements_(elements) {
