@@ -9,7 +9,9 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
+#include "compiler/dispatch/products/channel_order.h"
 #include "compiler/dispatch/products/channels_last.h"
 #include "compiler/dispatch/products/few_channels.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -69,6 +71,16 @@ void align(Convolution convolution) {
   bringChannelsLast(convolution);
 }
 
+/// Whether images may go from one convolution to another one.
+bool hasSeveralWindows(func::FuncOp function) {
+  unsigned windows = 0;
+  function.walk([&](linalg::LinalgOp op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    windows += generic ? Convolution::ofUnknownImages(generic).has_value() : linalg::isaConvolutionOpInterface(op);
+  });
+  return windows > 1;
+}
+
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
   using AlignProductsBase::AlignProductsBase;
 
@@ -83,6 +95,11 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       multiplyIntegers(function);
       takeOutZeroPoints(function);
       dropUnitOffsets(function);
+      if (hasSeveralWindows(function)) {
+        generalizeOperations(function);
+        eraseDeadOperations(function);
+        orderChannels(function);
+      }
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
     }
     for (linalg::LinalgOp op : found) {

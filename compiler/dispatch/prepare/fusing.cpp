@@ -211,6 +211,82 @@ bool isFactorOfManyRows(linalg::GenericOp consumer, OpOperand *operand) {
          knownSizeOf(consumer, product->columns) && knownSizeOf(consumer, product->reduced) && !fewRowsOf(*product);
 }
 
+/// What was fused into another one is dead, and still there.
+bool hasOneReader(linalg::GenericOp op) {
+  return llvm::count_if(op->getUses(), [](OpOperand &use) { return !isOpTriviallyDead(use.getOwner()); }) == 1;
+}
+
+/// What reads, at the same place, a sum that nobody else reads; null where there is none.
+linalg::GenericOp sumBehind(OpOperand *input) {
+  auto op = cast<linalg::GenericOp>(input->getOwner());
+  auto sum = input->get().getDefiningOp<linalg::GenericOp>();
+  const bool isSum = sum && sum.getNumReductionLoops() != 0 && hasOneReader(sum) && sum->getBlock() == op->getBlock() &&
+                     op.getMatchingIndexingMap(input).isPermutation();
+  return isSum ? sum : linalg::GenericOp();
+}
+
+/// A sum of products that is rounded to a narrower type: whoever stores it stores that.
+bool isRoundedProduct(linalg::GenericOp producer) {
+  Block &body = *producer.getBody();
+  if (producer.getNumDpsInputs() != 1 || !llvm::hasNItems(body, 2) || !isa<arith::TruncFOp>(body.front()))
+    return false;
+  linalg::GenericOp sum = sumBehind(producer.getDpsInputOperand(0));
+  return sum && (contractionOf(sum) || isWindow(sum)) && !isOfAttention(sum);
+}
+
+/// Whether the producer computes something of each element of a sum, or of what others compute of it: the kernel of the
+/// sum does that with what it has in registers, and stores what comes out. One that reads it would read the sum, as
+/// often as it computes the element.
+bool isBehindSum(linalg::GenericOp producer, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 16;
+  return depth < kMostDepth && producer.getNumReductionLoops() == 0 &&
+         llvm::any_of(
+             producer.getDpsInputOperands(),
+             [&](OpOperand *input) {
+               auto before = input->get().getDefiningOp<linalg::GenericOp>();
+               return before && hasOneReader(before) && before->getBlock() == producer->getBlock() &&
+                      producer.getMatchingIndexingMap(input).isPermutation() &&
+                      (sumBehind(input) || isBehindSum(before, depth + 1));
+             });
+}
+
+constexpr int64_t kFewQueries = 128;
+
+int64_t sizeOf(linalg::GenericOp op, ArrayRef<unsigned> loops) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  int64_t size = 1;
+  for (unsigned loop : loops)
+    size = ShapedType::isDynamic(sizes[loop]) || size > kFewQueries ? kFewQueries + 1 : size * sizes[loop];
+  return size;
+}
+
+/// Whether an attention of many queries had better read the factor than compute it: it does so in each of its tiles,
+/// element by element, where a copy comes by itself; and what it would read is as much or more. So it is with rotated
+/// keys. Few queries read each key about once.
+bool isFactorOfManyQueries(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  const std::optional<Contraction> product = contractionOf(consumer);
+  if (!product || producer->getNumResults() != 1)
+    return false;
+  const bool isLeft = llvm::is_contained(product->left.inputs, operand->getOperandNumber());
+  const bool isOfScores = llvm::none_of(
+      consumer.getDpsInputs(), [](Value input) { return isa_and_nonnull<linalg::SoftmaxOp>(input.getDefiningOp()); });
+  const int64_t left = sizeOf(consumer, product->rows), right = sizeOf(consumer, product->columns);
+  if ((isOfScores ? std::min(left, right) : isLeft ? right : left) <= kFewQueries)
+    return false;
+  auto type = cast<RankedTensorType>(producer->getResult(0).getType());
+  unsigned reads = 0;
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    auto read = dyn_cast<RankedTensorType>(input->get().getType());
+    reads += read && read.getElementTypeBitWidth() >= type.getElementTypeBitWidth() &&
+             producer.getMatchingIndexingMap(input).getNumResults() == unsigned(type.getRank());
+  }
+  for (auto read : producer.getBody()->getOps<tensor::ExtractOp>())
+    reads +=
+        cast<RankedTensorType>(read.getTensor().getType()).getElementTypeBitWidth() >= type.getElementTypeBitWidth();
+  return reads > 1 || isBehindSum(producer);
+}
+
 /// Whether `operand` was turned so that the reduced elements of a product on tensor cores are adjacent, and has many
 /// rows: of images whose number is unknown, each has many. Tiles would read the other one element by element.
 bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
@@ -266,7 +342,9 @@ bool shouldFuse(OpOperand *operand) {
       (consumer->hasOneUse() && readsTurnedCopy(*consumer->use_begin())))
     return false;
   if (isOfAttention(consumer) && !consumer.isDpsInit(operand) &&
-      (producer->hasAttr(kStoredAttr) || !staysProduct(producer)))
+      (producer->hasAttr(kStoredAttr) || !staysProduct(producer) || isFactorOfManyQueries(producer, operand)))
+    return false;
+  if (isRoundedProduct(producer))
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))
@@ -283,11 +361,24 @@ bool shouldFuse(OpOperand *operand) {
     return isCheap(producer) || isBorder(producer);
   if (isFactorOfManyRows(consumer, operand) || isTurnedForManyRows(producer, operand))
     return false;
+  if (!consumer.isDpsInit(operand) && !isOfAttention(consumer) && isBehindSum(producer) && contractionOf(consumer))
+    return false;
   if (turnsPlaces(*operand))
     return false;
   const AffineMap read = consumer.getMatchingIndexingMap(operand);
   return read.isPermutation() || (isSlice(read) && !readsComputedVectors(producer)) || isCheap(producer) ||
          readsOnceButUnrolled(consumer, operand);
+}
+
+void storeFactors(func::FuncOp function) {
+  function.walk([](linalg::GenericOp op) {
+    if (!op.hasPureTensorSemantics() || !isOfAttention(op))
+      return;
+    for (OpOperand *operand : op.getDpsInputOperands())
+      if (auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+          producer && producer.getNumReductionLoops() == 0 && isFactorOfManyQueries(producer, operand))
+        producer->setAttr(kStoredAttr, UnitAttr::get(op.getContext()));
+  });
 }
 
 } // namespace tenon::compiler::dispatch

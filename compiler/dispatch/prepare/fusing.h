@@ -4,6 +4,7 @@
 // for: the factors of a product, the border of an image.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tenon::compiler::dispatch {
@@ -15,5 +16,9 @@ bool isView(mlir::linalg::GenericOp producer);
 /// Whether what computes `operand` is fused into its owner: views are, and what has one reader, unless that would
 /// compute it several times over. For patterns that fuse elementwise operations.
 bool shouldFuse(mlir::OpOperand *operand);
+
+/// Marks what attentions had better read than compute, behind those patterns: it gets a kernel of its own
+/// (kStoredAttr).
+void storeFactors(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

@@ -91,10 +91,12 @@ bool isElementwise(linalg::GenericOp op) {
          op.getMatchingBlockArgument(op.getDpsInitOperand(0)).use_empty();
 }
 
-/// Elements of another tensor, read by place, and perhaps widened: nothing is lost where it is done again.
+/// Elements of another tensor, read by place, and perhaps widened or of another sign: nothing is lost where it is done
+/// again.
 bool isMove(linalg::GenericOp op) {
   return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
-    return isa<tensor::ExtractOp, arith::ConstantOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(inner) ||
+    return isa<tensor::ExtractOp, arith::ConstantOp, arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::NegFOp>(
+               inner) ||
            llvm::all_of(inner.getResultTypes(), [](Type type) { return type.isIndex(); });
   });
 }

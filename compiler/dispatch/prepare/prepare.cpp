@@ -11,6 +11,8 @@
 #include "compiler/dispatch/prepare/fusing.h"
 #include "compiler/dispatch/prepare/inline_reads.h"
 #include "compiler/dispatch/prepare/lesser_results.h"
+#include "compiler/dispatch/prepare/loop_reads.h"
+#include "compiler/dispatch/prepare/narrow_divisions.h"
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/unit_dimensions.h"
 #include "compiler/dispatch/prepare/unit_sums.h"
@@ -308,11 +310,13 @@ void generalizeOperations(func::FuncOp function) {
   RewritePatternSet toLinalg(context);
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
   toLinalg.add<SplatToFill, Generalize>(context);
+  addSignsOfLoops(toLinalg);
   rewrite(function, std::move(toLinalg));
   nameParallelLoops(function);
   splitLesserResults(function);
   dropUnitSums(function);
   dropUnitDimensionsOfResults(function);
+  moveUnitDimensions(function);
   readStartsAsInputs(function);
   dropUnreadStarts(function);
   resolveDimensions(function);
@@ -328,6 +332,8 @@ LogicalResult prepareFunction(func::FuncOp function) {
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
     patterns.add<PassOn, KeepStart>(context);
+    addLoopReads(patterns);
+    addNarrowDivisions(patterns);
     rewrite(function, std::move(patterns));
     resolveDimensions(function);
     shareEqualValues(function);
@@ -338,6 +344,7 @@ LogicalResult prepareFunction(func::FuncOp function) {
   fuse();
   if (inlineReads(function))
     fuse();
+  storeFactors(function);
   joinSumsOfAll(function);
   shareEqualValues(function);
   splitOperands(function);

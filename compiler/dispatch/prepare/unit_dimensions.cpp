@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/unit_dimensions.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -51,14 +55,25 @@ SmallVector<linalg::GenericOp> operationsOf(func::FuncOp function) {
   return operations;
 }
 
-void dropOfResults(linalg::GenericOp op) {
+/// How an operation runs: one map for each of its operands.
+struct Loops {
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  SmallVector<utils::IteratorType> types;
+
+  explicit Loops(linalg::GenericOp op)
+      : inputs(op.getDpsInputs()), maps(op.getIndexingMapsArray()), types(op.getIteratorTypesArray()) {}
+};
+
+/// The operation with `loops`, whose results have no unit dimension that they name by 0. Whoever reads one reads it
+/// with them.
+linalg::GenericOp rebuild(linalg::GenericOp op, Loops loops) {
   OpBuilder b(op);
   Location loc = op.getLoc();
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<Value> starts = llvm::to_vector(op.getDpsInits());
   SmallVector<std::optional<Dropped>> dropped;
   for (unsigned number = 0; number < starts.size(); ++number) {
-    AffineMap &map = maps[op.getNumDpsInputs() + number];
+    AffineMap &map = loops.maps[op.getNumDpsInputs() + number];
     std::optional<Dropped> &each = dropped.emplace_back(withoutUnits(starts[number], map));
     if (!each)
       continue;
@@ -74,10 +89,8 @@ void dropOfResults(linalg::GenericOp op) {
     else
       starts[number] = withoutUnitsOf(starts[number]);
   }
-  if (llvm::none_of(dropped, [](const std::optional<Dropped> &each) { return each.has_value(); }))
-    return;
-  auto after = linalg::GenericOp::create(b, loc, ValueRange(starts).getTypes(), op.getDpsInputs(), starts, maps,
-                                         op.getIteratorTypesArray());
+  auto after =
+      linalg::GenericOp::create(b, loc, ValueRange(starts).getTypes(), loops.inputs, starts, loops.maps, loops.types);
   after->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   after.getRegion().takeBody(op.getRegion());
   for (auto [number, result] : llvm::enumerate(op->getResults())) {
@@ -98,6 +111,159 @@ void dropOfResults(linalg::GenericOp op) {
     result.replaceAllUsesWith(made);
   }
   op->erase();
+  return after;
+}
+
+void dropOfResults(linalg::GenericOp op) {
+  Loops loops(op);
+  for (unsigned number = 0; number < op.getNumDpsInits(); ++number)
+    if (withoutUnits(op.getDpsInits()[number], loops.maps[op.getNumDpsInputs() + number])) {
+      rebuild(op, std::move(loops));
+      return;
+    }
+}
+
+/// The dimensions of one that a reshape adds, or takes away, where it does nothing else: those of each group but for
+/// one. Which of several of one is the one that stays does not matter to an element's place.
+std::optional<llvm::SmallBitVector> unitsOf(ArrayRef<ReassociationIndices> groups, RankedTensorType longer) {
+  llvm::SmallBitVector units(longer.getRank());
+  for (const ReassociationIndices &group : groups) {
+    int64_t stays = group.back();
+    for (int64_t dimension : group)
+      if (longer.getDimSize(dimension) != 1)
+        stays = dimension;
+    for (int64_t dimension : group) {
+      if (dimension == stays)
+        continue;
+      if (longer.getDimSize(dimension) != 1)
+        return std::nullopt;
+      units.set(dimension);
+    }
+  }
+  if (groups.empty())
+    units.set();
+  return units;
+}
+
+std::optional<llvm::SmallBitVector> addedUnits(Value tensor) {
+  auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>();
+  return expand ? unitsOf(expand.getReassociationIndices(), expand.getResultType()) : std::nullopt;
+}
+
+/// Whether the tensor could as well be there without a dimension: nobody computes it in the kernel of its reader.
+bool isFreeToReshape(Value tensor) {
+  Operation *producer = tensor.getDefiningOp();
+  return !producer || isa<tensor::EmptyOp, linalg::FillOp>(producer) || producer->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// Drops the loops of one of an elementwise operation along which what it reads got its dimension by a reshape: the
+/// reshape goes behind the operation, to meet the one that takes it away.
+bool moveUnitsBehind(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() != 0)
+    return false;
+  Loops loops(op);
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  llvm::SmallBitVector dropped(op.getNumLoops());
+  auto loopOf = [&](unsigned operand, int64_t dimension) -> std::optional<unsigned> {
+    auto loop = dyn_cast<AffineDimExpr>(loops.maps[operand].getResult(dimension));
+    return loop ? std::optional<unsigned>(loop.getPosition()) : std::nullopt;
+  };
+  for (auto [number, input] : llvm::enumerate(loops.inputs))
+    if (std::optional<llvm::SmallBitVector> units = addedUnits(input))
+      for (unsigned dimension : units->set_bits())
+        if (std::optional<unsigned> loop = loopOf(number, dimension); loop && sizes[*loop] == 1)
+          dropped.set(*loop);
+  // Whatever else is read along such a loop must lose it, too.
+  for (auto [number, input] : llvm::enumerate(loops.inputs)) {
+    const std::optional<llvm::SmallBitVector> units = addedUnits(input);
+    for (auto [dimension, expr] : llvm::enumerate(loops.maps[number].getResults())) {
+      if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+        if (!(units && units->test(dimension)) && !isFreeToReshape(input))
+          dropped.reset(loop.getPosition());
+        continue;
+      }
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (expr.isFunctionOfDim(loop))
+          dropped.reset(loop);
+    }
+  }
+  if (dropped.none() || dropped.all())
+    return false;
+  OpBuilder b(op);
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> renumbered;
+  SmallVector<utils::IteratorType> types;
+  SmallVector<unsigned> numbers(op.getNumLoops());
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    numbers[loop] = types.size();
+    renumbered.push_back(dropped.test(loop) ? getAffineConstantExpr(0, context)
+                                            : getAffineDimExpr(types.size(), context));
+    if (!dropped.test(loop))
+      types.push_back(loops.types[loop]);
+  }
+  loops.types = types;
+  for (AffineMap &map : loops.maps)
+    map = map.replaceDimsAndSymbols(renumbered, {}, types.size(), 0);
+  for (auto [input, map] : llvm::zip(loops.inputs, loops.maps))
+    if (std::optional<Dropped> without = withoutUnits(input, map)) {
+      input = tensor::CollapseShapeOp::create(b, op.getLoc(), input, without->groups);
+      map = without->map;
+    }
+  op.getBody()->walk([&](linalg::IndexOp index) {
+    OpBuilder inside(index);
+    const unsigned loop = index.getDim();
+    if (dropped.test(loop)) {
+      index.replaceAllUsesWith(arith::ConstantIndexOp::create(inside, index.getLoc(), 0).getResult());
+      index.erase();
+    } else {
+      index.setDim(numbers[loop]);
+    }
+  });
+  rebuild(op, std::move(loops));
+  return true;
+}
+
+/// A vector of fewer elements than `whole`.
+bool isVectorFor(Value tensor, Value whole) {
+  auto type = cast<RankedTensorType>(tensor.getType()), other = cast<RankedTensorType>(whole.getType());
+  return llvm::count_if(type.getShape(), [](int64_t size) { return size != 1; }) <= 1 && type.hasStaticShape() &&
+         other.hasStaticShape() && type.getNumElements() < other.getNumElements();
+}
+
+/// What reads an added dimension at 0, or a vector along a loop of one that the results have anyway, reads the tensor
+/// as it was.
+void readWithoutUnits(linalg::GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  OpBuilder b(op);
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    const std::optional<llvm::SmallBitVector> units = addedUnits(operand->get());
+    if (!units)
+      continue;
+    AffineMap &map = maps[operand->getOperandNumber()];
+    SmallVector<AffineExpr> indices(map.getResults());
+    for (unsigned dimension : units->set_bits())
+      if (auto loop = dyn_cast<AffineDimExpr>(indices[dimension]);
+          loop && sizes[loop.getPosition()] == 1 && isVectorFor(operand->get(), op->getResult(0)) &&
+          op.getNumReductionLoops() == 0 && op.getIndexingMapMatchingResult(op->getResult(0)).isPermutation())
+        indices[dimension] = b.getAffineConstantExpr(0);
+    map = AffineMap::get(map.getNumDims(), 0, indices, op.getContext());
+    if (std::optional<Dropped> dropped = withoutUnits(operand->get(), maps[operand->getOperandNumber()])) {
+      operand->set(tensor::CollapseShapeOp::create(b, op.getLoc(), operand->get(), dropped->groups));
+      maps[operand->getOperandNumber()] = dropped->map;
+    }
+  }
+  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+}
+
+/// Reshapes that meet.
+void foldReshapes(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, function.getContext());
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, function.getContext());
+  linalg::FillOp::getCanonicalizationPatterns(patterns, function.getContext());
+  (void)applyPatternsGreedily(function, std::move(patterns));
 }
 
 } // namespace
@@ -118,6 +284,17 @@ void dropUnitDimensionsOfInputs(func::FuncOp function) {
 void dropUnitDimensionsOfResults(func::FuncOp function) {
   for (linalg::GenericOp op : operationsOf(function))
     dropOfResults(op);
+}
+
+void moveUnitDimensions(func::FuncOp function) {
+  bool any = false;
+  for (linalg::GenericOp op : operationsOf(function)) {
+    any |= llvm::any_of(op.getDpsInputs(), [](Value input) { return addedUnits(input).has_value(); });
+    readWithoutUnits(op);
+    (void)moveUnitsBehind(op);
+  }
+  if (any)
+    foldReshapes(function);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -16,5 +16,8 @@ namespace tenon::compiler::dispatch {
 void dropUnitDimensionsOfInputs(mlir::func::FuncOp function);
 /// Of what they compute.
 void dropUnitDimensionsOfResults(mlir::func::FuncOp function);
+/// Dimensions of one that a reshape adds go behind the elementwise operations that read them: the root of a mean that
+/// kept its dimension is one of a vector, and part of the kernel that takes the mean.
+void moveUnitDimensions(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

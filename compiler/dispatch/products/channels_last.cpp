@@ -145,12 +145,18 @@ void bringChannelsLast(const Convolution &convolution) {
       continue;
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineMap &map = maps[operand->getOperandNumber()];
-    const SmallVector<int64_t> order = lastOrder(map.getNumResults(), channelsOf(convolution, operand));
+    const SmallVector<int64_t> order = orderOf(convolution, operand);
     Value tensor = turnedBorder(b, operand->get(), order);
     operand->set(tensor ? tensor : turned(b, op.getLoc(), operand->get(), order));
     map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
     op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   }
+}
+
+SmallVector<int64_t> orderOf(const Convolution &convolution, OpOperand *operand) {
+  linalg::GenericOp op = convolution.op;
+  const unsigned rank = op.getMatchingIndexingMap(operand).getNumResults();
+  return lastOrder(rank, isLast(convolution, operand) ? rank - 1 : channelsOf(convolution, operand));
 }
 
 void bringEachChannelLast(linalg::GenericOp op) {

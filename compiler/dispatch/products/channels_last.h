@@ -18,6 +18,10 @@ void bringChannelsLast(const Convolution &convolution);
 /// side by side (ChannelFilters). Of other operations nothing happens.
 void bringEachChannelLast(mlir::linalg::GenericOp op);
 
+/// The order of the operand's dimensions in which the convolution multiplies it; as they are where it does that
+/// already.
+llvm::SmallVector<int64_t> orderOf(const Convolution &convolution, mlir::OpOperand *operand);
+
 /// Whether a convolution reads such a copy here.
 bool readsChannelsLast(mlir::OpOperand &operand);
 

@@ -125,5 +125,44 @@ TEST_F(Fusing, BodiesOfHundredsOfOperationsStayApart) {
   EXPECT_FALSE(isFusedAt(510));
 }
 
+/// product -> rounded -> times 2, `keys` of them -> scores, whose softmax is returned.
+std::string factor(int64_t keys) {
+  const std::string n = std::to_string(keys), a = "tensor<" + n + "x64xbf16>", w = "tensor<64x64xbf16>",
+                    sums = "tensor<" + n + "x64xf32>", scores = "tensor<" + n + "x" + n + "xf32>",
+                    product =
+                        "linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> "
+                        "(j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", "
+                        "\"reduction\"]} ins(",
+                    body =
+                        ") {\n^bb0(%x: bf16, %y: bf16, %s: f32):\n%g = arith.extf %x : bf16 to f32\n"
+                        "%h = arith.extf %y : bf16 to f32\n%m = arith.mulf %g, %h : f32\n%t = arith.addf %s, %m : f32\n"
+                        "linalg.yield %t : f32\n} -> ",
+                    each =
+                        "linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], "
+                        "iterator_types = [\"parallel\", \"parallel\"]} ins(";
+  return "func.func @f(%a: " + a + ", %w: " + w + ", %q: " + a + ", %z: " + sums + ", %c: " + scores + ") -> " +
+         scores + " {\n%0 = " + product + "%a, %w : " + a + ", " + w + ") outs(%z : " + sums + body + sums +
+         "\n%e = tensor.empty() : " + a + "\n%1 = " + each + "%0 : " + sums + ") outs(%e : " + a +
+         ") {\n^bb0(%x: f32, %o: bf16):\n%t = arith.truncf %x : f32 to bf16\nlinalg.yield %t : bf16\n} -> " + a +
+         "\n%2 = " + each + "%1 : " + a + ") outs(%e : " + a +
+         ") {\n^bb0(%x: bf16, %o: bf16):\n%t = arith.addf %x, %x : bf16\nlinalg.yield %t : bf16\n} -> " + a +
+         "\n%3 = " + product + "%q, %2 : " + a + ", " + a + ") outs(%c : " + scores + body + scores +
+         "\n%r = tensor.empty() : " + scores + "\n%4 = linalg.softmax dimension(1) ins(%3 : " + scores +
+         ") outs(%r : " + scores + ") -> " + scores + "\nreturn %4 : " + scores + "\n}";
+}
+
+// What is computed from a product's sums has a place in its kernel, and is stored as the narrow type that it becomes.
+TEST_F(Fusing, AttentionsOfManyQueriesReadWhatAProductComputes) {
+  for (auto [keys, isStored] : {std::pair(int64_t(512), true), std::pair(int64_t(64), false)}) {
+    auto function = parseFunction(factor(keys));
+    auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+    ASSERT_EQ(ops.size(), 4u);
+    EXPECT_FALSE(isFused(ops[1]));
+    EXPECT_EQ(isFused(ops[2]), !isStored);
+    storeFactors(function);
+    EXPECT_EQ(ops[2]->hasAttr("tenon.stored"), isStored);
+  }
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

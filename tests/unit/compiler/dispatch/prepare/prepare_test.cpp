@@ -209,5 +209,31 @@ TEST_F(Prepare, AReductionReadsTheSliceThatOthersReadToo) {
   });
 }
 
+// The wider form of a tensor of bf16 is no tensor that one kernel stores for another one.
+TEST_F(Prepare, EachReaderWidensForItself) {
+  auto function = parseFunction(R"mlir(
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%a: tensor<64xbf16>, %s: tensor<f32>) -> (tensor<64xf32>, tensor<f32>) {
+      %e = tensor.empty() : tensor<64xf32>
+      %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+          ins(%a : tensor<64xbf16>) outs(%e : tensor<64xf32>) {
+        ^bb0(%x: bf16, %o: f32):
+          %w = arith.extf %x : bf16 to f32
+          linalg.yield %w : f32
+      } -> tensor<64xf32>
+      %1 = math.exp %0 : tensor<64xf32>
+      %2 = linalg.generic {indexing_maps = [#id, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+          ins(%0 : tensor<64xf32>) outs(%s : tensor<f32>) {
+        ^bb0(%x: f32, %o: f32):
+          %t = arith.addf %x, %o : f32
+          linalg.yield %t : f32
+      } -> tensor<f32>
+      return %1, %2 : tensor<64xf32>, tensor<f32>
+    })mlir");
+  EXPECT_TRUE(mlir::succeeded(prepareFunction(function)));
+  for (auto op : function.getOps<mlir::linalg::GenericOp>())
+    EXPECT_EQ(op.getDpsInputs()[0], function.getArgument(0));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

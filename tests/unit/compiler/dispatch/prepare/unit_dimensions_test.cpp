@@ -41,6 +41,46 @@ func.func @f(%a: tensor<?xf32>) -> tensor<1x1xf32> {
 }
 )mlir";
 
+// The mean of rows that keeps its dimension, as layer norms have it: what is computed from it is of a vector.
+const char kMean[] = R"mlir(
+#id = affine_map<(i, j, k) -> (i, j, k)>
+func.func @f(%s: tensor<2x24xf32>, %w: tensor<2x24x1xf32>) -> tensor<2x24xf32> {
+  %n = arith.constant 64.0 : f32
+  %k = tensor.expand_shape %s [[0], [1, 2]] output_shape [2, 24, 1] : tensor<2x24xf32> into tensor<2x24x1xf32>
+  %e = tensor.empty() : tensor<2x24x1xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%k, %w : tensor<2x24x1xf32>, tensor<2x24x1xf32>) outs(%e : tensor<2x24x1xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %i = linalg.index 2 : index
+      %c = arith.index_cast %i : index to i32
+      %g = arith.sitofp %c : i32 to f32
+      %d = arith.divf %x, %n : f32
+      %p = arith.mulf %d, %y : f32
+      %q = arith.addf %p, %g : f32
+      linalg.yield %q : f32
+  } -> tensor<2x24x1xf32>
+  %r = tensor.collapse_shape %m [[0], [1, 2]] : tensor<2x24x1xf32> into tensor<2x24xf32>
+  return %r : tensor<2x24xf32>
+}
+)mlir";
+
+// A vector for each channel of a single image.
+const char kChannels[] = R"mlir(
+#id = affine_map<(n, c, y) -> (n, c, y)>
+func.func @f(%a: tensor<1x64x9xf32>, %v: tensor<64xf32>) -> tensor<1x64x9xf32> {
+  %k = tensor.expand_shape %v [[0, 1, 2]] output_shape [1, 64, 1] : tensor<64xf32> into tensor<1x64x1xf32>
+  %e = tensor.empty() : tensor<1x64x9xf32>
+  %r = linalg.generic {indexing_maps = [#id, affine_map<(n, c, y) -> (n, c, 0)>, #id],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a, %k : tensor<1x64x9xf32>, tensor<1x64x1xf32>) outs(%e : tensor<1x64x9xf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %t = arith.addf %x, %y : f32
+      linalg.yield %t : f32
+  } -> tensor<1x64x9xf32>
+  return %r : tensor<1x64x9xf32>
+}
+)mlir";
+
 class UnitDimensionsTest : public KernelTextTest {
 protected:
   static std::vector<unsigned> ranks(mlir::func::FuncOp function) {
@@ -75,6 +115,26 @@ TEST_F(UnitDimensionsTest, InputsAreIndexedByLoops) {
   dropUnitDimensionsOfInputs(function);
   ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
   EXPECT_EQ(ranks(function), (std::vector<unsigned>{2, 3}));
+}
+
+TEST_F(UnitDimensionsTest, AddedOnesGoBehindWhatReadsThem) {
+  auto function = parseFunction(kMean);
+  moveUnitDimensions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{2, 2, 2}));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  EXPECT_EQ(op.getNumLoops(), 2u);
+  EXPECT_TRUE(op.getBody()->getOps<mlir::linalg::IndexOp>().empty()); // it was 0
+  EXPECT_EQ((*function.getOps<mlir::func::ReturnOp>().begin())->getOperand(0), op.getResult(0));
+}
+
+TEST_F(UnitDimensionsTest, VectorsAreReadAsTheyWere) {
+  auto function = parseFunction(kChannels);
+  moveUnitDimensions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{3, 1, 3}));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  EXPECT_EQ(op.getDpsInputs()[1], function.getArgument(1));
 }
 
 TEST_F(UnitDimensionsTest, WhatIsIndexedByLoopsStays) {

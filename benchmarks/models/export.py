@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Exports the models of a set as linalg, in MLIR: torch.export, IREE's importer, and iree-compile --compile-to=input.
+
+usage: benchmarks/models/export.py --output=build/models [--set=tiny] [--filter=TEXT]
+
+Needs the packages that the README names. Writes CASE.mlir, and CASE.json: the names and shapes of the weights, in the order in
+which the program takes them in front of its inputs.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+import torch
+from iree.turbine import aot
+
+import models
+
+
+class Call(torch.nn.Module):
+    """torch.export wants a module: this one has no weight of its own."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, weights, *inputs):
+        return self.function(weights, *inputs)
+
+
+def batch_norm(x, weight, bias, mean, variance, momentum, eps):  # pylint: disable=unused-argument
+    """In evaluation, as PyTorch computes it: in f32."""
+    def along(tensor):
+        return tensor.float().view(1, -1, *[1] * (x.dim() - 2))
+
+    made = (x.float() - along(mean)) * torch.rsqrt(along(variance) + eps) * along(weight) + along(bias)
+    return made.to(x.dtype), x.new_zeros(0), x.new_zeros(0)
+
+
+def decompositions():
+    """Of the operations that the importer does not know, and no others: attention and norms arrive as they are named."""
+    aten = torch.ops.aten
+    known = torch.export.default_decompositions()
+    return {op: known[op] for op in (aten.diff.default, aten.lstm.input)} | {
+        aten._native_batch_norm_legit_no_training.default: batch_norm} | torch._decomp.get_decompositions([  # pylint: disable=protected-access
+        aten.nll_loss_forward, aten.nll_loss_backward, aten.native_layer_norm_backward, aten.gelu_backward,
+        aten._log_softmax_backward_data, aten.threshold_backward])
+
+
+def without_true(program):
+    """Masks start as one `true` with what holds of each pair: the importer has no constant of one bit without dimensions,
+    and knows the operator `&` by its other name alone."""
+    for node in list(program.graph.nodes):
+        if node.target == torch.ops.aten.__and__.Tensor:
+            node.target = torch.ops.aten.bitwise_and.Tensor
+        if node.target == torch.ops.aten.bitwise_and.Tensor:
+            first, other = node.args
+            if first.target == torch.ops.aten.new_ones.default and list(first.args[1]) == []:
+                node.replace_all_uses_with(other)
+                program.graph.erase_node(node)
+    program.graph.eliminate_dead_code()
+    return program
+
+
+def sizes_of(case, tensors):
+    """Which sizes the program does not know."""
+    if not case.dynamic:
+        return None
+    size = torch.export.Dim(case.dynamic, min=2, max=65536)
+    dimension = 0 if case.dynamic == "batch" else 1
+    return [{dimension: size} for _ in tensors]
+
+
+def traced(case, net, shapes):
+    function, weights, tensors = models.function(case, net, list(shapes)), [
+        torch.empty(shape, dtype=models.KINDS[case.kind]) for shape in shapes.values()], models.inputs(case)
+    call = Call(function)
+    if case.trains():
+        from torch.fx.experimental.proxy_tensor import make_fx  # pylint: disable=import-outside-toplevel
+        graph = make_fx(function, tracing_mode="fake")(weights, *tensors)
+        call = Call(graph)
+    sizes = sizes_of(case, tensors)
+    with torch.no_grad():
+        program = torch.export.export(call, (weights, *tensors), strict=False,
+                                      dynamic_shapes=sizes and {"weights": [None] * len(weights), "inputs": tuple(sizes)})
+        return without_true(program.run_decompositions(decompositions()))
+
+
+def export(case, folder):
+    net = models.build(case)
+    shapes = models.weight_shapes(net)
+    program = traced(case, net, shapes)
+    path = os.path.join(folder, case.name())
+    with open(path + ".torch.mlir", "w", encoding="utf-8") as file:
+        file.write(str(aot.export(program, function_name="run").mlir_module))
+    with open(path + ".json", "w", encoding="utf-8") as file:
+        json.dump(shapes, file)
+    compiler = os.path.join(os.path.dirname(sys.executable), "iree-compile")
+    subprocess.run([compiler, "--iree-input-type=torch", "--compile-to=input", path + ".torch.mlir", "-o", path + ".mlir"], check=True)
+    os.remove(path + ".torch.mlir")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", default="build/models")
+    parser.add_argument("--set", default="first", choices=sorted(models.SETS))
+    parser.add_argument("--filter", default="", help="cases whose name holds it")
+    arguments = parser.parse_args()
+    os.makedirs(arguments.output, exist_ok=True)
+    failed = 0
+    for case in models.SETS[arguments.set]:
+        if arguments.filter not in case.name():
+            continue
+        try:
+            export(case, arguments.output)
+        except Exception as problem:  # pylint: disable=broad-except
+            failed += 1
+            print(f"{case.name()}: {type(problem).__name__}: {str(problem).strip()[:400]}", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/products/channel_order.h"
+
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/convolutions/convolution.h"
+#include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/products/channels_last.h"
+#include "compiler/dispatch/products/turned_result.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+using Order = SmallVector<int64_t>; // dimensions of the tensor as the program has it, in the order they are to lie
+using LoopSets = SmallVector<llvm::SmallBitVector>; // for each dimension of a tensor the parallel loops that move it
+
+LoopSets loopsOf(AffineMap map, linalg::GenericOp op) {
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  LoopSets sets;
+  for (AffineExpr expr : map.getResults()) {
+    llvm::SmallBitVector &set = sets.emplace_back(op.getNumLoops());
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (types[loop] == utils::IteratorType::parallel && expr.isFunctionOfDim(loop))
+        set.set(loop);
+  }
+  return sets;
+}
+
+void addLoops(Value index, linalg::GenericOp op, llvm::SmallBitVector &set) {
+  Operation *inner = index.getDefiningOp();
+  if (!inner || inner->getBlock() != op.getBody())
+    return;
+  if (auto loop = dyn_cast<linalg::IndexOp>(inner))
+    set.set(loop.getDim());
+  for (Value operand : inner->getOperands())
+    addLoops(operand, op, set);
+}
+
+LoopSets loopsOf(tensor::ExtractOp read, linalg::GenericOp op) {
+  LoopSets sets;
+  for (Value index : read.getIndices())
+    addLoops(index, op, sets.emplace_back(op.getNumLoops()));
+  return sets;
+}
+
+/// The order of a tensor that an operation goes through beside another one of that order; nothing where they have other
+/// dimensions. One pair that no loop moves, such as that of a single image, belongs together.
+std::optional<Order> orderBeside(ArrayRef<int64_t> order, const LoopSets &from, const LoopSets &to) {
+  if (from.size() != to.size())
+    return std::nullopt;
+  SmallVector<int64_t> partners(from.size(), -1);
+  llvm::SmallBitVector taken(from.size());
+  std::optional<size_t> alone;
+  for (size_t i = 0; i < from.size(); ++i) {
+    for (size_t j = 0; j < to.size(); ++j) {
+      if (!from[i].anyCommon(to[j]))
+        continue;
+      if (partners[i] != -1 || taken.test(j))
+        return std::nullopt;
+      partners[i] = int64_t(j);
+      taken.set(j);
+    }
+    if (partners[i] == -1) {
+      if (alone)
+        return std::nullopt;
+      alone = i;
+    }
+  }
+  if (alone) {
+    const int other = taken.flip().find_first();
+    if (from[*alone].any() && to[other].any())
+      return std::nullopt;
+    partners[*alone] = other;
+  }
+  return llvm::to_vector(llvm::map_range(order, [&](int64_t dimension) { return partners[dimension]; }));
+}
+
+double bytesOf(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  double bytes = double(elementBytes(type.getElementType()));
+  for (int64_t size : type.getShape())
+    bytes *= ShapedType::isDynamic(size) ? 1 : double(size);
+  return bytes;
+}
+
+linalg::GenericOp genericAround(Operation *op, Block *block) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic && isa<tensor::ExtractOp>(op))
+    generic = dyn_cast_or_null<linalg::GenericOp>(op->getParentOp());
+  return generic && generic->getBlock() == block && generic.hasPureTensorSemantics() ? generic : linalg::GenericOp();
+}
+
+/// The order in which an operation wants the image that it reads; nothing where it takes any.
+///
+/// A convolution wants its channels last. So does one of a single place, a product of matrices, where rows of places
+/// are not aligned: tensor cores take aligned ones as they lie.
+std::optional<Order> wantedBy(linalg::GenericOp op, OpOperand &operand) {
+  constexpr int64_t kVectorBytes = 16;
+  if (op.isDpsInit(&operand) || isOfAttention(op))
+    return std::nullopt;
+  if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op)) {
+    if (&operand != convolution->image || !convolution->isOnCores || !convolution->hasManyChannels() ||
+        convolution->isOfFilters)
+      return std::nullopt;
+    return orderOf(*convolution, convolution->image);
+  }
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  const AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!type || type.getRank() < 4 || readsWindows(op) || !map.isProjectedPermutation())
+    return std::nullopt;
+  const std::optional<Contraction> product = contractionOf(op);
+  if (!product || product->reduced.size() != 1 || !mayRoundForTensorCores(*product))
+    return std::nullopt;
+  const std::optional<unsigned> channels =
+      map.getResultPosition(getAffineDimExpr(product->reduced.front(), op.getContext()));
+  if (!channels || *channels + 1 == type.getRank() || type.isDynamicDim(*channels))
+    return std::nullopt;
+  const int64_t element = int64_t(elementBytes(type.getElementType()));
+  int64_t places = element;
+  for (int64_t size : type.getShape().drop_front(*channels + 1))
+    places *= ShapedType::isDynamic(size) ? 1 : size;
+  if (places % kVectorBytes == 0 || type.getDimSize(*channels) * element % kVectorBytes != 0)
+    return std::nullopt;
+  return lastOrder(type.getRank(), *channels);
+}
+
+/// Tensors of one order.
+class Images {
+public:
+  explicit Images(Block &block) : block_(&block) {}
+
+  /// Collects what has an order where `tensor` has that one.
+  void collect(Value tensor, ArrayRef<int64_t> order) {
+    visit(tensor, order);
+    while (!waiting_.empty()) {
+      Value next = waiting_.pop_back_val();
+      const Order its = orders_.lookup(next);
+      lookBack(next, its);
+      for (OpOperand &use : next.getUses())
+        lookAhead(next, its, use);
+    }
+  }
+
+  bool isWorthIt() const { return isGood_ && gain_ > cost_; }
+  auto tensors() const { return llvm::make_first_range(orders_); }
+  void turn();
+
+private:
+  void visit(Value tensor, ArrayRef<int64_t> order) {
+    auto [place, isNew] = orders_.try_emplace(tensor, Order(order));
+    if (isNew)
+      waiting_.push_back(tensor);
+    else
+      isGood_ &= place->second == Order(order);
+  }
+
+  /// Whatever the operation goes through beside. A convolution of few channels has copies of its own.
+  void tie(linalg::GenericOp op, ArrayRef<int64_t> order, const LoopSets &from) {
+    if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op);
+        convolution && (convolution->isOfFilters || !convolution->hasManyChannels()))
+      return;
+    auto beside = [&](Value other, const LoopSets &to) {
+      if (std::optional<Order> its = orderBeside(order, from, to))
+        visit(other, *its);
+    };
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (isa<RankedTensorType>(input->get().getType()))
+        beside(input->get(), loopsOf(op.getMatchingIndexingMap(input), op));
+    for (auto read : op.getBody()->getOps<tensor::ExtractOp>())
+      if (read.getTensor().getParentBlock() == block_)
+        beside(read.getTensor(), loopsOf(read, op));
+    for (OpResult result : op->getResults())
+      beside(result, loopsOf(op.getIndexingMapMatchingResult(result), op));
+  }
+
+  void lookBack(Value tensor, ArrayRef<int64_t> order) {
+    auto op = tensor.getDefiningOp() ? genericAround(tensor.getDefiningOp(), block_) : linalg::GenericOp();
+    if (!op) {
+      cost_ += bytesOf(tensor);
+      return;
+    }
+    auto result = cast<OpResult>(tensor);
+    Value start = op.getDpsInits()[result.getResultNumber()];
+    if (auto fill = start.getDefiningOp<linalg::FillOp>())
+      start = fill.getOutputs()[0];
+    isGood_ &= bool(start.getDefiningOp<tensor::EmptyOp>());
+    tie(op, order, loopsOf(op.getIndexingMapMatchingResult(result), op));
+  }
+
+  void lookAhead(Value tensor, ArrayRef<int64_t> order, OpOperand &use) {
+    linalg::GenericOp op = genericAround(use.getOwner(), block_);
+    if (!op) {
+      isGood_ &= !isa<tensor::DimOp>(use.getOwner());
+      if (leaving_.insert(tensor))
+        cost_ += bytesOf(tensor);
+      return;
+    }
+    if (auto read = dyn_cast<tensor::ExtractOp>(use.getOwner())) {
+      tie(op, order, loopsOf(read, op));
+      return;
+    }
+    if (op.isDpsInit(&use)) {
+      isGood_ = false;
+      return;
+    }
+    tie(op, order, loopsOf(op.getMatchingIndexingMap(&use), op));
+    if (const std::optional<Order> wanted = wantedBy(op, use)) {
+      isGood_ &= *wanted == Order(order);
+      if (!llvm::is_sorted(*wanted) && copied_.insert(tensor))
+        gain_ += bytesOf(tensor);
+    }
+    if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op))
+      isGood_ &= &use == convolution->image;
+  }
+
+  Block *block_;
+  llvm::MapVector<Value, Order> orders_;
+  SmallVector<Value> waiting_;
+  llvm::SetVector<Value> leaving_, copied_;
+  bool isGood_ = true;
+  double gain_ = 0, cost_ = 0;
+};
+
+void permute(OpOperand &operand, ArrayRef<int64_t> order) {
+  auto op = cast<linalg::GenericOp>(operand.getOwner());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap &map = maps[operand.getOperandNumber()];
+  map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), op.getContext());
+  op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
+}
+
+Value turned(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
+  const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, tensor.getLoc(), tensor);
+  Value empty =
+      tensor::EmptyOp::create(b, tensor.getLoc(), inOrder(ArrayRef(sizes), order), getElementTypeOrSelf(tensor));
+  return linalg::TransposeOp::create(b, tensor.getLoc(), tensor, empty, order)->getResult(0);
+}
+
+/// The result, and what it is written to, in that order.
+void turnResultOf(OpResult result, ArrayRef<int64_t> order) {
+  auto op = cast<linalg::GenericOp>(result.getOwner());
+  OpBuilder b(op);
+  OpOperand &start = op.getDpsInitsMutable()[result.getResultNumber()];
+  auto fill = start.get().getDefiningOp<linalg::FillOp>();
+  auto empty = (fill ? fill.getOutputs()[0] : start.get()).getDefiningOp<tensor::EmptyOp>();
+  const SmallVector<OpFoldResult> sizes = empty.getMixedSizes();
+  Value made =
+      tensor::EmptyOp::create(b, op.getLoc(), inOrder(ArrayRef(sizes), order), empty.getType().getElementType());
+  if (fill)
+    made = linalg::FillOp::create(b, fill.getLoc(), fill.getInputs()[0], made).getResult(0);
+  start.set(made);
+  permute(start, order);
+  result.setType(made.getType());
+}
+
+/// Loops in the order of the result's dimensions, those that are summed over behind.
+void orderLoops(linalg::GenericOp op) {
+  SmallVector<unsigned> loops;
+  for (AffineExpr expr : op.getIndexingMapMatchingResult(op->getResult(0)).getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || llvm::is_contained(loops, loop.getPosition()))
+      return;
+    loops.push_back(loop.getPosition());
+  }
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (!llvm::is_contained(loops, loop))
+      loops.push_back(loop);
+  if (llvm::is_sorted(loops))
+    return;
+  IRRewriter rewriter(op.getContext());
+  rewriter.setInsertionPoint(op);
+  (void)linalg::interchangeGenericOp(rewriter, op, loops);
+}
+
+void Images::turn() {
+  llvm::SetVector<Operation *> touched;
+  for (auto &[tensor, order] : orders_) {
+    SmallVector<OpOperand *> inside, outside;
+    for (OpOperand &use : tensor.getUses())
+      (genericAround(use.getOwner(), block_) ? inside : outside).push_back(&use);
+    OpBuilder b(block_->getParentOp()->getContext());
+    b.setInsertionPointAfterValue(tensor);
+    auto op = tensor.getDefiningOp() ? genericAround(tensor.getDefiningOp(), block_) : linalg::GenericOp();
+    if (op) {
+      turnResultOf(cast<OpResult>(tensor), order);
+      touched.insert(op);
+      if (!outside.empty()) {
+        Value back = turned(b, tensor, invertPermutationVector(order));
+        for (OpOperand *use : outside)
+          use->set(back);
+      }
+    } else if (!inside.empty()) {
+      Value made = turned(b, tensor, order);
+      for (OpOperand *use : inside)
+        use->set(made);
+    }
+    for (OpOperand *use : inside) {
+      if (auto read = dyn_cast<tensor::ExtractOp>(use->getOwner())) {
+        const SmallVector<Value> indices(read.getIndices());
+        read.getIndicesMutable().assign(inOrder(ArrayRef(indices), order));
+        continue;
+      }
+      permute(*use, order);
+      touched.insert(use->getOwner());
+    }
+  }
+  for (Operation *op : touched)
+    orderLoops(cast<linalg::GenericOp>(op));
+}
+
+} // namespace
+
+void orderChannels(func::FuncOp function) {
+  for (Block &block : function.getBody()) {
+    llvm::DenseSet<Value> seen;
+    for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
+      for (OpOperand *operand : op.getDpsInputOperands()) {
+        const std::optional<Order> order = wantedBy(op, *operand);
+        if (!order || llvm::is_sorted(*order) || seen.contains(operand->get()))
+          continue;
+        Images images(block);
+        images.collect(operand->get(), *order);
+        for (Value tensor : images.tensors())
+          seen.insert(tensor);
+        if (images.isWorthIt()) {
+          images.turn();
+          break; // the operation is another one now
+        }
+      }
+  }
+}
+
+} // namespace tenon::compiler::dispatch

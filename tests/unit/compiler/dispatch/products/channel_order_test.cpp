@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/products/channel_order.h"
+
+#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/prepare/prepare.h"
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+std::string tensorOf(int64_t side, const std::string &element) {
+  return "tensor<8x128x" + std::to_string(side) + "x" + std::to_string(side) + "x" + element + ">";
+}
+
+/// `made` = the convolution of `image`, which is two wider and higher, rounded.
+std::string layer(const std::string &made, const std::string &image, int64_t side) {
+  const std::string sums = tensorOf(side, "f32"), result = tensorOf(side, "bf16"),
+                    id = "affine_map<(n, c, y, x) -> (n, c, y, x)>";
+  return "%e" + made + " = tensor.empty() : " + sums + "\n%z" + made + " = linalg.fill ins(%zero : f32) outs(%e" +
+         made + " : " + sums + ") -> " + sums + "\n%s" + made + " = linalg.conv_2d_nchw_fchw ins(%" + image +
+         ", %w : " + tensorOf(side + 2, "bf16") + ", tensor<128x128x3x3xbf16>) outs(%z" + made + " : " + sums +
+         ") -> " + sums + "\n%r" + made + " = tensor.empty() : " + result + "\n%" + made +
+         " = linalg.generic {indexing_maps = [" + id + ", " + id +
+         "], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\"]} ins(%s" + made + " : " + sums +
+         ") outs(%r" + made + " : " + result + ") {\n^bb0(%f: f32, %o: bf16):\n%t = arith.truncf %f : f32 to bf16\n" +
+         "linalg.yield %t : bf16\n} -> " + result + "\n";
+}
+
+class ChannelOrder : public KernelTextTest {
+protected:
+  /// Of a function that returns `result`, behind orderChannels().
+  mlir::func::FuncOp ordered(const std::string &body, const std::string &result, int64_t side) {
+    auto function = parseFunction("func.func @f(%a: " + tensorOf(32, "bf16") + ", %w: tensor<128x128x3x3xbf16>) -> " +
+                                  tensorOf(side, "bf16") + " {\n%zero = arith.constant 0.0 : f32\n" + body +
+                                  "return %" + result + " : " + tensorOf(side, "bf16") + "\n}");
+    generalizeOperations(function);
+    orderChannels(function);
+    eraseDeadOperations(function);
+    EXPECT_TRUE(succeeded(mlir::verify(function))) << messages_;
+    return function;
+  }
+  static size_t turnsIn(mlir::func::FuncOp function) {
+    return llvm::range_size(function.getOps<mlir::linalg::TransposeOp>());
+  }
+};
+
+// Three copies in front of three convolutions become one where the image comes in, and one where it goes out.
+TEST_F(ChannelOrder, ImagesBetweenConvolutionsHaveTheirChannelsLast) {
+  auto function = ordered(layer("b", "a", 30) + layer("c", "b", 28) + layer("d", "c", 26), "d", 26);
+  EXPECT_EQ(turnsIn(function), 2u);
+  for (auto op : function.getOps<mlir::linalg::GenericOp>()) {
+    EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(op.getResult(0).getType()).getShape().back(), 128);
+    if (!contractionOf(op))
+      EXPECT_TRUE(op.getIndexingMapsArray().back().isIdentity());
+  }
+}
+
+// One convolution has one copy either way, and would have another one behind it.
+TEST_F(ChannelOrder, OneConvolutionStaysAsItIs) {
+  auto function = ordered(layer("b", "a", 30), "b", 30);
+  EXPECT_EQ(turnsIn(function), 0u);
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
