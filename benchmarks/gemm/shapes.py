@@ -158,6 +158,17 @@ SETS["misses"] = [Product(kind, layout, *s) for kind, layout, s in (
     ("bf16", "tt", (72, 5824, 3968)), ("f16", "nn", (211, 864, 7160)), ("f16", "tt", (104, 3968, 3592)), ("tf32", "nn", (55, 3640, 5816)),
     ("tf32", "nn", (8, 4096, 4096)), ("tf32", "nt", (7, 1032, 16384)), ("tf32", "nt", (5, 4096, 4096)), ("bf16", "tn", (264, 3240, 8272)),
     ("bf16", "nn", (102, 12768, 8000)), ("f8", "nt", (145, 12512, 2544)), ("f8", "nt", (155, 3424, 4304)))]
+# Of sizes that the program does not know: those above, each one of three sizes and all of them; and tokens of which there may be any number.
+SETS["unknown"] = [case for case in SETS["spread"] if case.unknown] + [
+    Product(kind, "nt", *s, unknown=unknown) for kind in ("bf16", "f32", "f64") for unknown in ("m", "n", "k", "mnk") for s in ((96, 1024, 4096), (1000, 1400, 900))]
+SETS["tokens"] = [Product(kind, "nt", m, n, k, unknown="m", fused=fused) for kind, n, k, fused, rows in (
+    ("bf16", 4096, 4096, "", (1, 4, 8, 16, 32, 33, 48, 64, 65, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024, 1536, 2048, 3072, 4096, 8192)),
+    ("bf16", 6144, 4096, "", (33, 64, 96, 128, 192, 256, 320, 512, 1024, 2048, 8192)),
+    ("bf16", 28672, 4096, "", (16, 33, 64, 96, 128, 192, 256, 512, 1024, 4096)),
+    ("bf16", 4096, 14336, "", (16, 33, 64, 96, 128, 192, 256, 512, 1024, 4096)),
+    ("bf16", 4096, 4096, "gelu", (33, 64, 128, 256, 512, 1024, 4096)),
+    ("f8", 4096, 4096, "", (33, 64, 128, 256, 512, 1024, 4096)),
+    ("f32", 4096, 4096, "", (1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048))) for m in rows]
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
 

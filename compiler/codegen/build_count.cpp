@@ -23,12 +23,7 @@ public:
   /// @param isConditional the last size says whether there are any
   void run(ArrayRef<GridFactor> grid, ArrayRef<Guard> guards, bool isConditional) {
     Value blocks = isConditional ? Value(block_.getArguments().back()) : number(1);
-    for (const GridFactor &factor : grid) {
-      Value pieces = divided(product(factor.extents), factor.perBlock);
-      if (factor.more != 0)
-        pieces = b_.createOrFold<arith::AddIOp>(loc_, pieces, number(factor.more));
-      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, pieces);
-    }
+    blocks = times(blocks, grid);
     for (const Guard &guard : guards)
       blocks = guarded(guard, blocks);
     hal::ReturnOp::create(b_, loc_, ValueRange{blocks, number(1), number(1)});
@@ -48,6 +43,17 @@ private:
     return size;
   }
 
+  /// As many, times the pieces of each factor.
+  Value times(Value blocks, ArrayRef<GridFactor> grid) {
+    for (const GridFactor &factor : grid) {
+      Value pieces = divided(product(factor.extents), factor.perBlock);
+      if (factor.more != 0)
+        pieces = b_.createOrFold<arith::AddIOp>(loc_, pieces, number(factor.more));
+      blocks = b_.createOrFold<arith::MulIOp>(loc_, blocks, pieces);
+    }
+    return blocks;
+  }
+
   Value divided(Value size, int64_t perBlock) {
     APInt known;
     if (matchPattern(size, m_ConstantInt(&known)))
@@ -60,7 +66,7 @@ private:
 
   /// No block where the guard says that another kernel runs.
   Value guarded(const Guard &guard, Value blocks) {
-    Value length = product(guard.length);
+    Value length = guard.tiles.empty() ? product(guard.length) : times(number(1), guard.tiles);
     auto chooseBy = [&](Value value, arith::CmpIPredicate predicate, int64_t limit, Value yes, Value no) -> Value {
       Value condition = arith::CmpIOp::create(b_, loc_, predicate, value, number(limit));
       return arith::SelectOp::create(b_, loc_, condition, yes, no);
@@ -73,6 +79,9 @@ private:
     if (guard.most)
       within = choose(arith::CmpIPredicate::ule, *guard.most, within, number(0));
     within = choose(arith::CmpIPredicate::ugt, guard.above, within, number(0));
+    for (auto [above, most] : guard.gaps)
+      within =
+          choose(arith::CmpIPredicate::ugt, above, choose(arith::CmpIPredicate::ugt, most, within, number(0)), within);
     if (guard.multipleOf > 1)
       within = chooseBy(rest(guard.multipleOf), arith::CmpIPredicate::eq, 0, within, number(0));
     if (guard.noMultipleOf)

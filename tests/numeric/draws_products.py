@@ -95,7 +95,8 @@ class Products(Draws):
                 of = self.add(Softmax(of, int(self.random.integers(rank)))), 0
         return of
 
-    def sizes_of(self, letters, most=WORK):
+    def sizes_of(self, letters, most=WORK, unknown=""):
+        """@param unknown the one that the program does not know, if there is one"""
         sizes = {c: int(self.pick(EDGES)) for c in letters}
         while np.prod(list(sizes.values()), dtype=np.int64) > most:
             sizes[self.pick(sorted(sizes))] = int(self.pick((1, 2, 3, 8, 16, 17, 33)))
@@ -107,7 +108,8 @@ class Products(Draws):
         kind = str(self.pick(FACTORS))
         batch, rows = "bc"[:int(self.pick((0, 0, 0, 1, 1, 2)))], "mo"[:int(self.pick((0, 1, 1, 1, 2)))]
         columns, inner = "np"[:int(self.pick((0, 1, 1, 1, 2)))], "kl"[:int(self.pick((1, 1, 1, 2)))]
-        sizes = self.sizes_of(batch + rows + columns + inner)
+        unknown = str(self.pick(list(batch + rows + columns + inner))) if self.chance(0.4) else ""
+        sizes = self.sizes_of(batch + rows + columns + inner, unknown=unknown)
         of_a = batch + rows + inner
         of_b = (batch if self.chance(0.8) else "") + inner + columns
         out = batch + rows + columns
@@ -116,8 +118,10 @@ class Products(Draws):
         if self.chance(0.2):
             out = "".join(self.random.permutation(list(out)))
         spec = f"{of_a},{of_b}->{out}"
-        a = self.before(self.factor(kind, tuple(sizes[c] for c in of_a)))
-        b = self.before(self.factor(kind, tuple(sizes[c] for c in of_b)))
+        a, b = (self.factor(kind, tuple(sizes[c] for c in of)) for of in (of_a, of_b))
+        if unknown and self.unknown_sizes != 0:
+            self.nodes[a[0]].dynamic, self.nodes[b[0]].dynamic = ([c == unknown for c in of] for of in (of_a, of_b))
+        a, b = self.before(a), self.before(b)
         sums = sums_of(kind) if self.chance(0.9) else kind
         operands = [a, b]
         if self.chance(0.15):

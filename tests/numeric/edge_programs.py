@@ -25,6 +25,7 @@ from random_program import Grower
 
 SIZES = 16
 MOST = 1_100_000  # elements of a tensor: more than the largest cluster keeps of bytes
+OTHERS = (8, 29, 33, 64, 96, 100, 128, 136, 264, 512, 600, 1024, 1100, 2048, 2056)  # sizes beside the one that is unknown
 SMALL = (1, 2, 3, 3, 4, 5, 7, 8, 9, 17)
 PASSES = ("--tenon-lower-tensors", "--tenon-lower-math", "--tenon-lower-types", "--tenon-normalize-executables",
           "--tenon-lower-control-flow", "--tenon-find-attention", "--tenon-align-products", "--tenon-form-dispatches",
@@ -125,7 +126,13 @@ class EdgeGrower(Grower):
             data = data + line.reshape([-1 if i == axis else 1 for i in range(len(shape))])
         return elements.rounded(kind, data)
 
-    def sizes_of(self, letters, most=1 << 22):
+    def sizes_of(self, letters, most=1 << 22, unknown=""):
+        if unknown:  # plans are made for the others, which are those of the family
+            sizes = {c: int(self.pick(OTHERS)) for c in letters}
+            while np.prod([sizes[c] for c in letters if c != unknown], dtype=np.int64) > 1 << 19:
+                sizes[self.pick(sorted(sizes))] = int(self.pick((1, 8, 33, 64)))
+            others = np.prod([sizes[c] for c in letters if c != unknown], dtype=np.int64)
+            return sizes | {unknown: self.near(int(max(min(4096, (1 << 23) // others), 33)))}
         sizes = {c: self.near(4096 if c in "nk" else 1024) for c in letters}
         if self.few:  # rows of a product, or queries
             sizes.update((c, self.small(17)) for c in letters if c in "mo")

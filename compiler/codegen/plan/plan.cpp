@@ -8,7 +8,8 @@ namespace tenon::compiler::codegen {
 bool Guard::holdsFor(int64_t length) const {
   if (length == 0)
     return orEmpty;
-  return length > above && (!most || length <= *most) && length % multipleOf == 0 &&
+  const bool isInGap = llvm::any_of(gaps, [&](const Range &gap) { return length > gap.first && length <= gap.second; });
+  return length > above && (!most || length <= *most) && !isInGap && length % multipleOf == 0 &&
          (!noMultipleOf || length % *noMultipleOf != 0);
 }
 

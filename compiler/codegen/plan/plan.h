@@ -17,12 +17,17 @@ struct GridFactor {
 /// When a kernel is the one of several that runs: a length that is known only then is above `above` and at most `most`,
 /// a multiple of `multipleOf` and none of `noMultipleOf`, both powers of two.
 struct Guard {
+  /// Lengths above the first number and up to the second.
+  using Range = std::pair<int64_t, int64_t>;
+
   llvm::SmallVector<Extent> length; // multiplied
   int64_t above = 0;
   std::optional<int64_t> most;
   bool orEmpty = false; // also where the length is 0
   int64_t multipleOf = 1;
   std::optional<int64_t> noMultipleOf = {};
+  std::vector<Range> gaps = {};       // between `above` and `most`, in order: another kernel runs there
+  std::vector<GridFactor> tiles = {}; // if any, the length is the number of tiles: their product
 
   bool holdsFor(int64_t length) const;
 };

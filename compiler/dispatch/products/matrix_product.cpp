@@ -10,7 +10,7 @@
 //   tf32): [k, 4097] -> [4097, k], rows of reduced elements, which are made longer where that is needed.
 //
 // Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie across, the
-// smaller one is copied.
+// smaller one is copied, also where it is not known how large they are.
 #include "compiler/dispatch/products/matrix_product.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
@@ -68,20 +68,37 @@ bool isMultipliedByVectors(Type element) {
   return element.isF16() || element.isBF16() || element.isF32() || element.isInteger(8);
 }
 
-/// A product of two matrices, or a batch of them, of sizes that are known.
+// What is unknown is taken for so many.
+constexpr int64_t kAssumed = 4096;
+
+int64_t sizeOr(int64_t size) {
+  return ShapedType::isDynamic(size) ? kAssumed : size;
+}
+
+int64_t elementsOf(RankedTensorType type) {
+  int64_t elements = 1;
+  for (int64_t size : type.getShape())
+    elements *= sizeOr(size);
+  return elements;
+}
+
+/// A product of two matrices, or a batch of them, of sizes that are known; of tf32, also of others.
 class MatrixProduct {
 public:
   static std::optional<MatrixProduct> of(linalg::LinalgOp op);
 
+  bool isKnown() const { return isKnown_; }
   bool isLarge(bool isUnaligned) const;
   /// Whether tensor cores wait for unaligned rows for longer than copies of them take.
   bool isReadForLong() const;
   bool isAnyUnaligned() const {
     return llvm::any_of(sides_, [](const Side &side) { return side.isUnaligned(); });
   }
-  /// Whether both sides lie across in tf32 of Hopper, and one is turned however small they are.
+  /// Whether both sides lie across in tf32 of Hopper, and one is turned however small they are. Of unknown sizes
+  /// nothing is made longer.
   bool isAcrossTwice() const {
-    return mayStayAcross() && llvm::all_of(sides_, [&](const Side &side) { return staysAcross(side); });
+    return mayStayAcross() && (isKnown_ || depth_ * int64_t(sizeof(float)) % kBytes == 0) &&
+           llvm::all_of(sides_, [&](const Side &side) { return staysAcross(side); });
   }
   bool mayStayAcross() const;
   bool mayWiden() const;
@@ -100,7 +117,7 @@ private:
     RankedTensorType type;
     unsigned bytes() const { return elementBytes(type.getElementType()); }
     unsigned lastLoop() const { return map.getDimPosition(map.getNumResults() - 1); }
-    bool isUnaligned() const { return type.getShape().back() * bytes() % kBytes != 0; }
+    bool isUnaligned() const { return sizeOr(type.getShape().back()) * bytes() % kBytes != 0; }
   };
 
   bool staysAcross(const Side &side) const {
@@ -121,6 +138,7 @@ private:
   unsigned reduced_ = 0; // loop
   int64_t batch_ = 1, rows_ = 1, columns_ = 1, depth_ = 1;
   bool startsFromOne_ = false; // value, for all sums
+  bool isKnown_ = true;
 };
 
 /// The result of an operation, with the operations behind it that compute each element from one of it, becomes one of
@@ -161,14 +179,17 @@ void widenResult(linalg::GenericOp op, ArrayRef<int64_t> shape) {
 }
 
 std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (!op.hasPureTensorSemantics() || !linalg::isaContractionOpInterface(op) ||
-      llvm::is_contained(sizes, ShapedType::kDynamic))
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const bool isKnown = !llvm::is_contained(sizes, ShapedType::kDynamic);
+  if (!op.hasPureTensorSemantics() || !linalg::isaContractionOpInterface(op) || (!isKnown && !hasHopperTf32(op)))
     return std::nullopt;
+  for (int64_t &size : sizes)
+    size = sizeOr(size);
   FailureOr<linalg::ContractionDimensions> loops = linalg::inferContractionDims(op);
   if (failed(loops) || loops->m.size() != 1 || loops->n.size() != 1 || loops->k.size() != 1)
     return std::nullopt;
   MatrixProduct product(op);
+  product.isKnown_ = isKnown;
   product.reduced_ = loops->k[0];
   for (unsigned loop : loops->batch)
     product.batch_ *= sizes[loop];
@@ -178,7 +199,7 @@ std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
   product.startsFromOne_ = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>() != nullptr;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-    if (!type || !type.hasStaticShape() || !isMultipliedByVectors(type.getElementType()))
+    if (!type || !isMultipliedByVectors(type.getElementType()))
       return std::nullopt;
     const AffineMap map = op.getMatchingIndexingMap(operand);
     const unsigned across = map.isFunctionOfDim(loops->m[0]) ? loops->m[0] : loops->n[0];
@@ -208,7 +229,7 @@ bool MatrixProduct::isReadForLong() const {
     if (!side.isUnaligned() && depth_ * side.bytes() % kBytes == 0)
       continue;
     copies += 1 + (isWidened(side) ? 1 : 0); // of a result that is wider, too
-    bytes += double(side.type.getNumElements()) * elementBytes;
+    bytes += double(elementsOf(side.type)) * elementBytes;
   }
   const double tiles =
       double(batch_) * double(llvm::divideCeil(rows_, kTileRows)) * double(llvm::divideCeil(columns_, kTileColumns));
@@ -236,7 +257,7 @@ bool MatrixProduct::mayWiden() const {
   int64_t elements = 0;
   for (const Side &side : sides_)
     if (side.lastLoop() == side.across && side.isUnaligned())
-      elements += side.type.getNumElements();
+      elements += elementsOf(side.type);
   const bool isTurnedElse =
       llvm::any_of(sides_, [&](const Side &side) { return isNeverTurned(side.type.getElementType(), op_); });
   return startsFromOne_ && elements > (isTurnedElse ? kMostAtOnce : kLeastWidened) &&
@@ -246,7 +267,7 @@ bool MatrixProduct::mayWiden() const {
 bool MatrixProduct::isTurnedBeside(const OpOperand *turned) const {
   const bool isFirst = sides_[0].operand == turned;
   const Side &side = sides_[isFirst ? 0 : 1], &other = sides_[isFirst ? 1 : 0];
-  const int64_t size = side.type.getNumElements(), others = other.type.getNumElements();
+  const int64_t size = elementsOf(side.type), others = elementsOf(other.type);
   if (staysAcross(other))
     return size < others || (size == others && isFirst);
   return isLarge(/*isUnaligned=*/false) && size * kTimesSmaller <= others;
@@ -260,15 +281,17 @@ MatrixProduct::Side MatrixProduct::turned(OpBuilder &b, const Side &side) {
     if (side.map.getDimPosition(dimension) != reduced_)
       order.push_back(dimension);
   order.push_back(*side.map.getResultPosition(b.getAffineDimExpr(reduced_)));
+  const Location loc = op_.getLoc();
   SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> of;
   SmallVector<AffineExpr> results;
   for (int64_t dimension : order) {
     shape.push_back(side.type.getDimSize(dimension));
+    of.push_back(tensor::getMixedSize(b, loc, side.operand->get(), dimension));
     results.push_back(side.map.getResult(dimension));
   }
   const RankedTensorType type = side.type.clone(shape);
-  const Location loc = op_.getLoc();
-  Value empty = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  Value empty = tensor::EmptyOp::create(b, loc, of, type.getElementType());
   Value copy = linalg::TransposeOp::create(b, loc, side.operand->get(), empty, order)->getResult(0);
   side.operand->set(copy);
   return {side.operand, side.across, AffineMap::get(side.map.getNumDims(), 0, results, b.getContext()), type};
@@ -344,7 +367,7 @@ void MatrixProduct::align() {
   for (auto [side, isTurned] : llvm::zip_equal(sides_, areTurned)) {
     if (!isTurned)
       maps.push_back(lengthened(b, side, sizes).map);
-    else if (side.type.getNumElements() > kMostAtOnce)
+    else if (elementsOf(side.type) > kMostAtOnce)
       maps.push_back(lengthened(b, turned(b, side), sizes).map);
     else
       maps.push_back(turned(b, lengthened(b, side, sizes)).map);
@@ -374,9 +397,12 @@ bool isMatrixProduct(linalg::LinalgOp op) {
 }
 
 void alignOperands(linalg::LinalgOp op) {
+  const auto isSlow = [](const MatrixProduct &product) {
+    const bool isUnaligned = product.isAnyUnaligned();
+    return product.isLarge(isUnaligned) || (isUnaligned && product.isReadForLong());
+  };
   if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
-      product && (product->isLarge(product->isAnyUnaligned()) || product->isAcrossTwice() ||
-                  (product->isAnyUnaligned() && product->isReadForLong())))
+      product && (product->isAcrossTwice() || (product->isKnown() && isSlow(*product))))
     product->align();
 }
 
@@ -391,11 +417,14 @@ bool readsTurnedCopy(OpOperand &operand) {
   const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
   auto source = dyn_cast<RankedTensorType>(copy.getDpsInputs()[0].getType());
   if (!llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) || maps[0].getResults().empty() ||
-      maps[0].getResults().back() == maps[1].getResults().back() || !source || !source.hasStaticShape())
+      maps[0].getResults().back() == maps[1].getResults().back() || !source)
     return false;
   const int64_t bytes = elementBytes(source.getElementType());
   const std::optional<MatrixProduct> product = MatrixProduct::of(op);
-  const bool isUnaligned = source.getShape().back() * bytes % kBytes != 0;
+  const bool isUnaligned = sizeOr(source.getShape().back()) * bytes % kBytes != 0;
+  if ((!source.hasStaticShape() || (product && !product->isKnown())) &&
+      !(product && product->mayStayAcross() && !isUnaligned))
+    return false;
   if (!product || (isUnaligned && product->isLarge(isUnaligned)))
     return product.has_value();
   if (product->mayStayAcross())

@@ -6,7 +6,7 @@
 
 namespace tenon::compiler::dispatch {
 
-/// Whether `op` multiplies two matrices, or a batch of them, of sizes that are known.
+/// Whether `op` multiplies two matrices, or a batch of them, of sizes that are known, or of any in tf32.
 bool isMatrixProduct(mlir::linalg::LinalgOp op);
 
 /// Copies operands of a large product where that pays, and replaces the operation by one that reads the copies.

@@ -51,4 +51,50 @@ func.func @unaligned(%a: tensor<512x1024xf32>, %b: tensor<1024x513xf32>, %c: ten
   %p = linalg.matmul ins(%a, %b : tensor<512x1024xf32>, tensor<1024x513xf32>) outs(%c : tensor<512x513xf32>) -> tensor<512x513xf32>
   return %p : tensor<512x513xf32>
 }
+
+// It is not known how long sums are, nor how many rows there are: the smaller side is that of fewer columns, or the left one.
+// CHECK-LABEL: func.func @any_sums
+// CHECK: linalg.transpose ins(%arg1 : tensor<?x256xf32>) outs(%{{.*}} : tensor<256x?xf32>)
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @any_sums(%a: tensor<?x5328xf32>, %b: tensor<?x256xf32>, %c: tensor<5328x256xf32>) -> tensor<5328x256xf32> {
+  %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<?x5328xf32>, tensor<?x256xf32>) outs(%c : tensor<5328x256xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %m = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<5328x256xf32>
+  return %p : tensor<5328x256xf32>
+}
+
+// CHECK-LABEL: func.func @any_rows
+// CHECK: linalg.transpose ins(%arg0 : tensor<1024x?xf32>) outs(%{{.*}} : tensor<?x1024xf32>)
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @any_rows(%a: tensor<1024x?xf32>, %b: tensor<1024x4096xf32>, %c: tensor<?x4096xf32>) -> tensor<?x4096xf32> {
+  %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<1024x?xf32>, tensor<1024x4096xf32>) outs(%c : tensor<?x4096xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %m = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<?x4096xf32>
+  return %p : tensor<?x4096xf32>
+}
+
+// Rows of 1030 elements, which are no multiple of 16 bytes, would have to be made longer, too.
+// CHECK-LABEL: func.func @any_rows_unaligned
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @any_rows_unaligned(%a: tensor<1030x?xf32>, %b: tensor<1030x4096xf32>, %c: tensor<?x4096xf32>) -> tensor<?x4096xf32> {
+  %p = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<1030x?xf32>, tensor<1030x4096xf32>) outs(%c : tensor<?x4096xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %m = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<?x4096xf32>
+  return %p : tensor<?x4096xf32>
+}
 }

@@ -38,32 +38,42 @@ int64_t clustersAtOnce(int64_t deep) {
 
 } // namespace
 
-bool mayShareInCluster(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+bool haveBoxes(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const uint32_t depth = warpgroupDepth(product.left.value.getType());
-  return warpgroupTilesOf(shape, product, tile) && !product.routes && product.places.empty() &&
-         tile.rows <= kLargeTile && isWarpgroupTile(tile.rows, tile.columns, product.right) &&
-         shape.sizeOf(product.reduced).value_or(0) != 0 && !ComputedTile::operandOf(product, shape) &&
-         !patchesOfRows(shape, product, tile.rows) && !patchesOfReduced(shape, product, depth) &&
-         tightMapOf(shape, product, product.left, uint32_t(tile.rows), depth) &&
+  return tightMapOf(shape, product, product.left, uint32_t(tile.rows), depth) &&
          tightMapOf(shape, product, product.right, uint32_t(tile.columns), depth);
 }
 
+bool mayShareInCluster(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const uint32_t depth = warpgroupDepth(product.left.value.getType());
+  return !product.routes && product.places.empty() && tile.rows <= kLargeTile &&
+         isWarpgroupTile(tile.rows, tile.columns, product.right) && shape.sizeOf(product.reduced) != 0 &&
+         !ComputedTile::operandOf(product, shape) && !patchesOfRows(shape, product, tile.rows) &&
+         !patchesOfReduced(shape, product, depth) && (product.tensorCoreElement() || haveBoxes(shape, product, tile));
+}
+
+/// Of known sizes, what has no boxes is copied before where that takes long.
+static bool mayShareBoxes(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  return warpgroupTilesOf(shape, product, tile) && shape.sizeOf(product.reduced) &&
+         mayShareInCluster(shape, product, tile) && haveBoxes(shape, product, tile);
+}
+
 int64_t mostDeep(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
-  if (!mayShareInCluster(shape, product, tile))
+  if (!mayShareBoxes(shape, product, tile))
     return 1;
   const int64_t tiles = std::max<int64_t>(*warpgroupTilesOf(shape, product, tile), 1),
                 ofSteps = int64_t(stepsOf(shape, product) / kLeastSteps);
   return std::max<int64_t>(std::min({kMostDeep, ofSteps, kMultiprocessors / tiles}), 1);
 }
 
-/// What a device takes for tiles that so many blocks have each (1: whole ones), in microseconds.
-static double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
+double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep,
+                      bool mayBePairs) {
   const int64_t tiles = *warpgroupTilesOf(shape, product, tile), blocks = std::min(tiles * deep, kMultiprocessors);
   const double steps = stepsOf(shape, product),
                operands = double(*shape.sizeOf(product.batch)) * steps * kStepBytes *
                           (double(*shape.sizeOf(product.rows)) + double(*shape.sizeOf(product.columns)));
   // Boxes are no higher than the operand, and half as high where another block asks for the rest.
-  const bool arePairs = deep == 1 && isPairWorthwhile(shape, product, tile);
+  const bool arePairs = mayBePairs && deep == 1 && isPairWorthwhile(shape, product, tile);
   const double rows = double(std::min(tile.rows, *shape.sizeOf(product.rows))) +
                       double(std::min(tile.columns, *shape.sizeOf(product.columns))) * (arePairs ? 0.5 : 1);
   const double ofAll =
@@ -76,10 +86,14 @@ static double timeInClusters(const GroupShape &shape, const Product &product, co
   return ofTile + kMicrosecondsOfMeeting + read * kMicrosecondsOfByte;
 }
 
+bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
+  return *warpgroupTilesOf(shape, product, tile) <= clustersAtOnce(deep);
+}
+
 std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
                                            const Product &product, const WarpgroupTile &whole, double shared) {
   func::FuncOp function = kernel.function;
-  if (!function->hasAttr(dispatch::kHopperOnlyAttr) || !mayShareInCluster(shape, product, whole))
+  if (!function->hasAttr(dispatch::kHopperOnlyAttr) || !mayShareBoxes(shape, product, whole))
     return std::nullopt;
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   std::optional<ClusterSums> best;
@@ -90,7 +104,7 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
     if (*columns <= tile.columns / 2 && tile.columns > kSmallTile) // a narrower one has all of them
       continue;
     for (int64_t deep = 2, most = mostDeep(shape, product, tile); deep <= most; ++deep) {
-      if (*warpgroupTilesOf(shape, product, tile) > clustersAtOnce(deep))
+      if (!areAtOnce(shape, product, tile, deep))
         continue;
       if (const double taken = timeInClusters(shape, product, tile, deep); taken < least)
         best = {&tile, deep}, least = taken;
@@ -102,32 +116,37 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
 bool canDivide(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
   constexpr int64_t kMostBytes = 32 << 10;
   Type sum = product.sum.sum.type;
-  return tilesOf(shape, product, tile.rows, tile.columns) && shape.sizeOf(product.reduced) && !product.warpElement() &&
-         (sum.isF32() || sum.isF64()) && !product.routes && product.places.empty() && product.reduced.size() == 1 &&
-         !product.left.border && !product.right.border &&
+  return !product.warpElement() && (sum.isF32() || sum.isF64()) && !product.routes && product.places.empty() &&
+         product.reduced.size() == 1 && !product.left.border && !product.right.border &&
          tile.rows * tile.columns * int64_t(sum.getIntOrFloatBitWidth() / 8) <= kMostBytes;
 }
 
 int64_t mostDeep(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
   constexpr int64_t kLeastReduced = 64;
-  if (!canDivide(shape, product, tile))
+  const std::optional<int64_t> known = tilesOf(shape, product, tile.rows, tile.columns);
+  if (!known || !shape.sizeOf(product.reduced) || !canDivide(shape, product, tile))
     return 1;
-  const int64_t tiles = std::max<int64_t>(*tilesOf(shape, product, tile.rows, tile.columns), 1);
+  const int64_t tiles = std::max<int64_t>(*known, 1);
   return std::max<int64_t>(
       std::min({kMostDeep, *shape.sizeOf(product.reduced) / kLeastReduced, kMultiprocessors * tile.resident / tiles}),
       1);
 }
 
-/// In microseconds. Tiles of a multiprocessor are those of the clusters that it is in: where these are more than run
-/// beside each other, all have two of them.
-static std::optional<double> timeInClusters(const GroupShape &shape, const Product &product, const ScalarTile &tile,
-                                            int64_t deep) {
+/// Tiles of a multiprocessor are those of the clusters that it is in: where these are more than run beside each other,
+/// all have two of them.
+static int64_t tilesOfEach(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep) {
+  const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns);
+  return int64_t(llvm::divideCeil(uint64_t(tiles), uint64_t(clustersAtOnce(deep))));
+}
+
+bool areAtOnce(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep) {
+  return tilesOfEach(shape, product, tile, deep) <= tile.resident;
+}
+
+double timeInClusters(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep) {
   // Times of tiles are those of so many reduced elements.
   constexpr double kReduced = 4096, kMicrosecondsOfTile = 2;
-  const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), atOnce = clustersAtOnce(deep);
-  const int64_t each = int64_t(llvm::divideCeil(uint64_t(tiles), uint64_t(atOnce)));
-  if (deep > 1 && each > tile.resident)
-    return std::nullopt;
+  const int64_t each = tilesOfEach(shape, product, tile, deep);
   const double element = (each <= 1 ? std::max(tile.alone, tile.shared) : tile.shared) / kReduced;
   const double taken =
       double(each) * (double(*shape.sizeOf(product.reduced)) / double(deep) * element + kMicrosecondsOfTile);
@@ -140,14 +159,13 @@ ScalarSums bestScalarSums(const KernelFunction &kernel, const GroupShape &shape,
   ScalarSums best = {&bestScalarTile(shape, product), 1};
   if (!function->hasAttr(dispatch::kHopperOnlyAttr) || !shape.sizeOf(product.reduced))
     return best;
-  double least = (1 - kLeastGain) * *timeInClusters(shape, product, *best.tile, 1);
+  double least = (1 - kLeastGain) * timeInClusters(shape, product, *best.tile, 1);
   for (const ScalarTile &tile : scalarTiles(product))
     for (int64_t deep = 2, most = mostDeep(shape, product, tile); deep <= most; ++deep) {
-      if (!isForSize(shape, product, tile))
+      if (!isForSize(shape, product, tile) || !areAtOnce(shape, product, tile, deep))
         continue;
-      const std::optional<double> taken = timeInClusters(shape, product, tile, deep);
-      if (taken && *taken < least)
-        best = {&tile, deep}, least = *taken;
+      if (const double taken = timeInClusters(shape, product, tile, deep); taken < least)
+        best = {&tile, deep}, least = taken;
     }
   return best;
 }

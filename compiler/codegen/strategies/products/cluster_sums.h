@@ -12,10 +12,21 @@ inline constexpr llvm::StringLiteral kDeep = "deep";
 /// Any device with clusters runs as many blocks in one.
 inline constexpr int64_t kMostDeep = 8;
 
-/// Whether kernels can be made: of a plain product of known sizes, both of whose operands come as boxes.
+/// Whether both operands' tiles may come as boxes (contraction/tile_map.h).
+bool haveBoxes(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
+/// Whether kernels can be made: of a plain product, which has reduced elements or an unknown number of them, and whose
+/// operands come as boxes or are copied by threads. Each block of a cluster has a step.
 bool mayShareInCluster(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
 /// Of how many blocks at most a cluster makes sense: each has some steps and a multiprocessor; 1: of none.
 int64_t mostDeep(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
+
+/// What a device takes for tiles that so many blocks have each (1: whole ones), in microseconds, of known sizes.
+/// @param mayBePairs whole tiles may be those of pairs of blocks
+double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep,
+                      bool mayBePairs = true);
+
+/// Whether the clusters of all tiles run at once, where sizes are known.
+bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);
 
 struct ClusterSums {
   const WarpgroupTile *tile;
@@ -30,6 +41,8 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
 /// most (1: of none), and the tile with which a product is done first.
 bool canDivide(const GroupShape &shape, const Product &product, const ScalarTile &tile);
 int64_t mostDeep(const GroupShape &shape, const Product &product, const ScalarTile &tile);
+double timeInClusters(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep);
+bool areAtOnce(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep);
 struct ScalarSums {
   const ScalarTile *tile;
   int64_t deep; // 1: whole tiles

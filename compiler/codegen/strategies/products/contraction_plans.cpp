@@ -8,6 +8,7 @@
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/codegen/strategies/products/size_ranges.h"
+#include "compiler/codegen/strategies/products/unknown_sizes.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 #include <cmath>
@@ -91,14 +92,21 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   plan.choices[2].second = tile->rows;
   plan.choices[3].second = tile->columns;
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
-  if (!left || !right)
-    return plan;
   if (given && given->deep > 1 && mayShareInCluster(shape, product, *tile)) {
     plan.choose(kDeep, given->deep);
-    if (isForHopper) // a cluster for each tile
-      plan.grid = {{{Extent{*warpgroupTilesOf(shape, product, *tile) * given->deep, {}}}, 1}};
+    if (isForHopper) { // a cluster for each tile
+      const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, *tile);
+      plan.grid = {{extents(product.batch), 1},
+                   {extents(product.rows), tile->rows},
+                   {extents(product.columns), tile->columns},
+                   {{Extent{given->deep, {}}}, 1}};
+      if (tiles)
+        plan.grid = {{{Extent{*tiles * given->deep, {}}}, 1}};
+    }
     return plan;
   }
+  if (!left || !right)
+    return plan;
   if (product.imagesOfPatch != 0)
     plan.choose(kImagesOfPatch, product.imagesOfPatch);
   if (const Patches patches = patchesOfRows(shape, product, tile->rows); patches && isForHopper && cluster == 1) {
@@ -241,6 +249,24 @@ std::vector<Plan> plansOfUnknown(StringRef name, const KernelFunction &kernel, c
   return plans.size() == 1 ? plans : bySize(std::move(plans), most, shape, side);
 }
 
+/// Of matrices, in programs for Hopper alone.
+std::vector<Plan> plansOfUnknownSizes(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
+                                      const Product &product) {
+  const bool isByWarpgroups = product.warpElement() != nullptr;
+  std::vector<Plan> plans;
+  for (const SizedKernel &each : kernelsOfUnknownSizes(shape, isByWarpgroups ? product.forWarpgroups() : product)) {
+    if (isByWarpgroups) {
+      GivenWarpgroups given{WarpgroupTile{each.rows, each.columns, 0}};
+      given.deep = each.deep;
+      plans.push_back(planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given));
+    } else {
+      plans.push_back(inClusters(planOf(name, kernel, shape, product, each.rows, each.columns), each.deep));
+    }
+    plans.back().guards = each.guards;
+  }
+  return plans;
+}
+
 } // namespace
 
 std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel, const GroupShape &shape) {
@@ -255,6 +281,9 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
     return plansOfComputedTiles(name, kernel, shape, *product);
   if (scalarTiles(*product).size() == 1)
     return {planOf(name, kernel, shape, *product, kSmallTile, kSmallTile)};
+  if (function->hasAttr(dispatch::kHopperOnlyAttr))
+    if (std::vector<Plan> plans = plansOfUnknownSizes(name, kernel, shape, *product); !plans.empty())
+      return plans;
   if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
     if (!product->warpElement()) {
       const auto [tile, deep] = bestScalarSums(kernel, shape, *product);

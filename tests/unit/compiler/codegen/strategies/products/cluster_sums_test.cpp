@@ -96,7 +96,9 @@ TEST_F(ClusterSumsTest, SumsOfABlockFitItsMemory) {
   EXPECT_TRUE(canDivide(*shape_, doubles, {64, 64, 3, 0, 0}));
   EXPECT_FALSE(canDivide(*shape_, doubles, {128, 64, 2, 0, 0}));
   read("mk", "nk", {{'m', "100"}, {'n', "100"}, {'k', "?"}}, "f32");
-  EXPECT_FALSE(canDivide(*shape_, *Product::of(*kernel_, *shape_), {64, 64, 3, 0, 0})) << "of unknown length";
+  const Product ofAnyLength = *Product::of(*kernel_, *shape_);
+  EXPECT_TRUE(canDivide(*shape_, ofAnyLength, {64, 64, 3, 0, 0}));
+  EXPECT_EQ(codegen::mostDeep(*shape_, ofAnyLength, ScalarTile{64, 64, 3, 0, 0}), 1) << "nobody chooses it";
 }
 
 } // namespace

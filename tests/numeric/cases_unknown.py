@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Products of which the program does not know one size, or any: it has a few kernels, and sizes lie on both sides of the numbers by
+which it chooses one (compiler/codegen/strategies/products/unknown_sizes.h), and where tiles and vectors end."""
+import cases_f8
+import elements
+from cases import Case, argument, generator
+from cases_contraction import BATCH, biased, biased_relu, contract, contracted, one
+
+KINDS = (("bf16", "f32"), ("f32", "f32"), ("f64", "f64"), ("f16", "f32"), ("i8", "i32"))
+# Of few rows and tiles: sums are long, so that clusters take them apart. Sizes of i, j and k; the lists are those that are unknown.
+ROWS = (1, 8, 9, 16, 17, 32, 33, 64, 65, 80, 129, 0)
+FORMS = (("ik,jk->ij", {"i": ROWS, "j": 136, "k": 1096}), ("ki,kj->ij", {"i": 70, "j": ROWS, "k": 1032}), ("ik,kj->ij", {"i": ROWS, "j": 75, "k": 1031}),
+         ("ki,jk->ij", {"i": ROWS, "j": 136, "k": 1040}), ("ik,jk->ij", {"i": 102, "j": 136, "k": (0, 1, 60, 64, 511, 512, 513, 1024, 1728, 1729, 2056)}),
+         ("bik,bjk->bij", {"b": (0, 1, 2, 3), "i": 70, "j": 72, "k": 1048}), ("bik,bkj->bij", {"i": ROWS[:9], "j": 72, "k": 528}),
+         ("ik,jk->ji", {"i": ROWS, "j": 72, "k": 1100}))
+# All are unknown: rows, columns, reduced elements.
+ANY = ((70, 136, 64), (70, 136, 512), (70, 136, 513), (33, 72, 2048), (33, 72, 2049), (65, 129, 2056), (1, 300, 2056), (200, 260, 600), (40, 0, 64), (70, 72, 0),
+       (260, 1030, 40))
+
+
+def sized(spec, sizes):
+    """(sizes, letters that are unknown) of each case of a form."""
+    unknown = [c for c, size in sizes.items() if isinstance(size, tuple)]
+    for size in sizes[unknown[0]]:
+        yield {**BATCH, **sizes, unknown[0]: size}, unknown
+
+
+def pair(spec, kind, size, unknown, drawn=None):
+    random = generator("unknown", spec, kind, sorted(size.items()))
+    low, high = (-2, 2) if elements.is_float(kind) else (-100, 100)
+    return [argument(kind, elements.draw(random, drawn or kind, [size[c] for c in side], low, high), [c in unknown for c in side])
+            for side in spec.split("->")[0].split(",")]
+
+
+def cases(sizes):
+    whole = len(sizes) > 1
+    for number, (kind, total) in enumerate((*KINDS, ("tf32", "f32"))):
+        stored = "f32" if kind == "tf32" else kind
+        behind, drawn = (" of few bits", "bf16") if kind == "tf32" else ("", None)
+        every = [(spec, size, unknown) for spec, of in FORMS for size, unknown in sized(spec, of)]
+        every += [(spec, {"i": i, "j": j, "k": k}, "ijk") for spec in ("ik,jk->ij", "ki,kj->ij") for i, j, k in ANY]
+        for order, (spec, size, unknown) in enumerate(every):
+            if whole or (order + number) % 3 == 0:
+                yield Case(f"contraction of unknown {''.join(unknown)} {spec}{behind}", f"{stored} to {total}", one(
+                    pair(spec, stored, size, unknown, drawn),
+                    lambda f, a, b, spec=spec, stored=stored, total=total: contract(f, spec, stored, total, a, b),
+                    lambda a, b, spec=spec, total=total: contracted(spec, total, a.v, b.v)))
+        if kind in ("bf16", "f16"):
+            for i in ROWS:
+                size = {"i": i, "j": 136, "k": 1096}
+                bias = argument("f32", elements.draw(generator("unknown bias", kind, i), "f32", (size["j"],)))
+                yield Case("contraction of unknown rows, bias, relu", kind, one(
+                    [*pair("ik,jk->ij", kind, size, "i"), bias],
+                    lambda f, a, b, c, kind=kind: biased(f, "ik,jk->ij", kind, "f32", a, b, c), biased_relu("ik,jk->ij", kind)))
+    for i in (1, 8, 9, 32, 33, 65, 129):
+        for kinds in cases_f8.PAIRS[:2 if whole else 1]:
+            a, b = cases_f8.sides("ik,jk->ij", kinds, (i, 136, 2096), False)
+            a.dynamic[0] = True
+            yield Case("contraction of unknown rows of f8", " ".join(kinds), one(
+                [a, b], lambda f, a, b, kinds=kinds: cases_f8.contract(f, "ik,jk->ij", kinds, a, b),
+                lambda a, b, kinds=kinds: contracted("ik,jk->ij", "f32", cases_f8.decoded(kinds[0], a.v), cases_f8.decoded(kinds[1], b.v))))
