@@ -13,6 +13,9 @@ FORMS = (("ik,jk->ij", {"i": ROWS, "j": 136, "k": 1096}), ("ki,kj->ij", {"i": 70
          ("ki,jk->ij", {"i": ROWS, "j": 136, "k": 1040}), ("ik,jk->ij", {"i": 102, "j": 136, "k": (0, 1, 60, 64, 511, 512, 513, 1024, 1728, 1729, 2056)}),
          ("bik,bjk->bij", {"b": (0, 1, 2, 3), "i": 70, "j": 72, "k": 1048}), ("bik,bkj->bij", {"i": ROWS[:9], "j": 72, "k": 528}),
          ("ik,jk->ji", {"i": ROWS, "j": 72, "k": 1100}))
+# Of so many rows, or columns, that no tile lacks some: without tensor cores, and of f64, nobody asks for each of them then.
+WHOLE_TILES = (("ik,jk->ij", {"i": (384, 385, 390, 513), "j": 260, "k": 264}), ("ik,jk->ij", {"i": (448, 449, 463, 577), "j": 72, "k": 520}),
+               ("ki,kj->ij", {"i": 40, "j": (960, 961, 1001, 1025), "k": 520}))
 # All are unknown: rows, columns, reduced elements.
 ANY = ((70, 136, 64), (70, 136, 512), (70, 136, 513), (33, 72, 2048), (33, 72, 2049), (65, 129, 2056), (1, 300, 2056), (200, 260, 600), (40, 0, 64), (70, 72, 0),
        (260, 1030, 40))
@@ -38,6 +41,8 @@ def cases(sizes):
         stored = "f32" if kind == "tf32" else kind
         behind, drawn = (" of few bits", "bf16") if kind == "tf32" else ("", None)
         every = [(spec, size, unknown) for spec, of in FORMS for size, unknown in sized(spec, of)]
+        if kind in ("f32", "f64"):
+            every += [(spec, size, unknown) for spec, of in WHOLE_TILES for size, unknown in sized(spec, of)]
         every += [(spec, {"i": i, "j": j, "k": k}, "ijk") for spec in ("ik,jk->ij", "ki,kj->ij") for i, j, k in ANY]
         for order, (spec, size, unknown) in enumerate(every):
             if whole or (order + number) % 3 == 0:

@@ -93,7 +93,7 @@ bool TileSpace::areColumnsInside() const {
 int64_t TileSpace::leastSize(ArrayRef<unsigned> axes) const {
   int64_t size = 1;
   for (unsigned axis : axes)
-    size *= kernel_.shape.axes[axis].size.value_or(1);
+    size *= kernel_.shape.axes[axis].size.value_or(kernel_.least);
   return size;
 }
 

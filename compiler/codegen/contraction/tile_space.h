@@ -33,6 +33,7 @@ struct ProductKernel {
   Patches reducedPatches = {}; // of `depth` positions
   PulledBack pulledBack = {};
   uint16_t target = 0;     // number of the architecture
+  int64_t least = 1;       // rows, or columns, where one of these sizes alone is unknown
   uint32_t parts = 1;      // of the tiles of the last round (kernels/shared_tiles.h)
   uint32_t inRound = 0;    // blocks
   uint32_t deep = 1;       // blocks of a cluster that have some steps each of one tile (kernels/divided_sums.h)

@@ -8,8 +8,10 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// A kernel is worth what it gains of all sizes on average, in parts of their least times.
-constexpr double kLeastGain = 0.02;
+// A kernel is worth what it gains, added up over the sizes: in parts of their least times, for sizes that grow by e.
+constexpr double kLeastGain = 0.15;
+// Sizes that are powers of two count so often.
+constexpr double kOfPower = 2;
 // Of neighbours, one kernel is left for another where it is so much slower: what is known of times is not exact, and
 // each border is a comparison of the program.
 constexpr double kLeastSlower = 0.05;
@@ -23,29 +25,26 @@ public:
       for (const std::vector<double> &times : of.times)
         least = std::min(least, times[size]);
       const double before = size == 0 ? double(sizes[size]) / 2 : double(sizes[size - 1]),
-                   weight = std::log(double(sizes[size]) / std::max(before, 0.5));
+                   times = llvm::isPowerOf2_64(uint64_t(sizes[size])) ? kOfPower : 1,
+                   weight = times * std::log(double(sizes[size]) / std::max(before, 0.5));
       weights_.push_back(weight / least);
-      all_ += weight;
     }
   }
 
-  /// Adds the kernel that gains most, as long as one gains enough.
+  /// Adds the kernel that gains most, as long as one gains enough; then another one for each that was added.
   std::vector<size_t> few(size_t most) const {
     std::vector<size_t> few;
     double taken = HUGE_VAL;
     while (few.size() < std::min(most, of_.times.size())) {
-      size_t best = 0;
-      double least = HUGE_VAL;
-      for (size_t kernel = 0; kernel < of_.times.size(); ++kernel) {
-        few.push_back(kernel);
-        if (const double with = timeOf(few); with < least)
-          best = kernel, least = with;
+      few.push_back(0);
+      const double least = exchange(few, few.size() - 1, HUGE_VAL);
+      if (taken - least < kLeastGain) {
         few.pop_back();
-      }
-      if (taken - least < kLeastGain * all_)
         break;
-      few.push_back(best);
+      }
       taken = least;
+      for (size_t place = 0; place + 1 < few.size(); ++place)
+        taken = exchange(few, place, taken);
     }
     return few;
   }
@@ -55,6 +54,18 @@ public:
   }
 
 private:
+  /// Puts the kernel there that is best beside the others, if all take less time then.
+  double exchange(std::vector<size_t> &few, size_t place, double taken) const {
+    size_t best = few[place];
+    for (size_t kernel = 0; kernel < of_.times.size(); ++kernel) {
+      few[place] = kernel;
+      if (const double with = timeOf(few); with < taken)
+        best = kernel, taken = with;
+    }
+    few[place] = best;
+    return taken;
+  }
+
   double timeOf(ArrayRef<size_t> few) const {
     double all = 0;
     for (size_t size = 0; size < weights_.size(); ++size)
@@ -64,7 +75,6 @@ private:
 
   const KernelTimes &of_;
   std::vector<double> weights_; // [sizes] in parts of the least time
-  double all_ = 0;
 };
 
 } // namespace

@@ -24,7 +24,7 @@ struct FewKernel {
 };
 
 /// Those with which all sizes together are done first, where each counts by how many times it is larger than the one
-/// before, in times of the fastest kernel that there is.
+/// before, powers of two twice as often, in times of the fastest kernel that there is.
 /// @param most kernels
 std::vector<FewKernel> fewKernelsOf(const KernelTimes &times, size_t most);
 

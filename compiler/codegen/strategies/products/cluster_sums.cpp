@@ -66,14 +66,13 @@ int64_t mostDeep(const GroupShape &shape, const Product &product, const Warpgrou
   return std::max<int64_t>(std::min({kMostDeep, ofSteps, kMultiprocessors / tiles}), 1);
 }
 
-double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep,
-                      bool mayBePairs) {
+double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
   const int64_t tiles = *warpgroupTilesOf(shape, product, tile), blocks = std::min(tiles * deep, kMultiprocessors);
   const double steps = stepsOf(shape, product),
                operands = double(*shape.sizeOf(product.batch)) * steps * kStepBytes *
                           (double(*shape.sizeOf(product.rows)) + double(*shape.sizeOf(product.columns)));
   // Boxes are no higher than the operand, and half as high where another block asks for the rest.
-  const bool arePairs = mayBePairs && deep == 1 && isPairWorthwhile(shape, product, tile);
+  const bool arePairs = deep == 1 && isPairWorthwhile(shape, product, tile);
   const double rows = double(std::min(tile.rows, *shape.sizeOf(product.rows))) +
                       double(std::min(tile.columns, *shape.sizeOf(product.columns))) * (arePairs ? 0.5 : 1);
   const double ofAll =

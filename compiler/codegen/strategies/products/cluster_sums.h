@@ -21,9 +21,7 @@ bool mayShareInCluster(const GroupShape &shape, const Product &product, const Wa
 int64_t mostDeep(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
 
 /// What a device takes for tiles that so many blocks have each (1: whole ones), in microseconds, of known sizes.
-/// @param mayBePairs whole tiles may be those of pairs of blocks
-double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep,
-                      bool mayBePairs = true);
+double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);
 
 /// Whether the clusters of all tiles run at once, where sizes are known.
 bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);

@@ -185,6 +185,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value == 0 || value == 1;
   if (choice == kImagesOfPatch)
     return value >= 1 && value <= kLargeTile;
+  if (choice == kLeast)
+    return value >= 1 && value <= kTallTile;
   if (choice == "warpgroup_cluster")
     return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
@@ -213,7 +215,8 @@ void Contraction::write(Writer &writer) const {
                        .columns = uint32_t(writer.choice("columns")),
                        .depth = 0,
                        .tensorMaps = {},
-                       .target = writer.target.number};
+                       .target = writer.target.number,
+                       .least = writer.choiceOr(kLeast, 1)};
   if (isOfWarpgroups) {
     kernel.rows = uint32_t(rows);
     kernel.columns = uint32_t(columns);

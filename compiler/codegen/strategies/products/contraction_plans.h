@@ -16,6 +16,9 @@ inline constexpr uint32_t kFewProductThreads = 128;
 // A choice of plans of an unknown number of images: a patch's side along them.
 inline constexpr llvm::StringLiteral kImagesOfPatch = "images";
 
+// A choice of plans of an unknown number of rows, or columns: so many at least.
+inline constexpr llvm::StringLiteral kLeast = "least";
+
 /// What is said of a Hopper's tile: its size, or none, so that warps multiply for themselves.
 struct GivenWarpgroups {
   std::optional<WarpgroupTile> tile;

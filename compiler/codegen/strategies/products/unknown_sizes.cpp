@@ -13,11 +13,21 @@ namespace tenon::compiler::codegen {
 namespace {
 
 // Kernels for all sizes: each takes time to compile, those without warpgroups more of it.
-constexpr size_t kMostOfWarpgroups = 4, kMostOfOthers = 3, kMostOfTiles = 3;
-// What is gained by sums that are taken apart has to be more than what the model may be wrong by.
-constexpr double kDoubtOfClusters = 1.08;
-// A kernel is not for such a size: a narrower one has all rows, or columns, or there are more clusters than run at
-// once.
+constexpr size_t kMostOfWarpgroups = 5, kMostOfOthers = 4, kMostOfTiles = 3;
+// What is gained by sums that are taken apart has to be more than what the model may be wrong by (an H200: bf16 nt 64 x
+// 4096 x 4096 in tiles of 64 x 128 by three blocks 11.5 us, 10 predicted; 128 x 4096 x 14336, 128 x 256 by six, 41 and
+// 37).
+constexpr double kDoubtOfWarpgroups = 1.15, kDoubtOfOthers = 1.08;
+// Bytes in a microsecond that the second-level cache gives all multiprocessors together, and the memory (bf16 nt 256 x
+// 4096 x 4096 in tiles of 64 x 128: 13e6).
+constexpr double kBytesOfCaches = 13e6, kBytesOfMemory = 5e6;
+// A step of the smallest tile takes so long at least, in microseconds (64 x 4096 x 4096 and 14336: 0.2), and those of
+// 64 rows so many times longer where each step's sums are added for themselves (f8: 128 and 256 x 4096 x 4096).
+constexpr double kMicrosecondsOfSmallest = 0.2, kOfAddedSteps = 1.3;
+// Tiles of exact f32 that are alone on their multiprocessors take so many times longer than those of known sizes (128,
+// 256 and 512 x 4096 x 4096 in tiles of 64 x 64, 128 x 64 and 128 x 128: 181, 325 and 600 us).
+constexpr double kOfAlone = 1.3;
+// A kernel is not for such a size: a narrower one has all rows, or columns.
 constexpr double kNotForSize = 8;
 // Each position of a tile whose elements threads copy takes a step so long, in microseconds (an H200: bf16 tn 71 x 3436
 // x 3773 3.2 us in tiles of 128 x 128, 2 in those of 64 x 128).
@@ -63,7 +73,11 @@ public:
   std::vector<SizedKernel> run() {
     if (unknown_.empty() || !isPlain() || !findKernels())
       return {};
-    return unknown_.size() == 1 ? byAxis(unknown_.front()) : byTiles();
+    if (unknown_.size() == 1)
+      return byAxis(unknown_.front());
+    // Where hardly anything is known, addresses take the registers that wider tiles need.
+    llvm::erase_if(kernels_, [](const SizedKernel &kernel) { return kernel.columns > kLargeTile; });
+    return byTiles();
   }
 
 private:
@@ -115,7 +129,12 @@ private:
     };
     Guard guard;
     guard.length = extentsOf(shape_.axes[axis]);
-    return few(sizes, shapeOf, guard, isByWarpgroups_ ? kMostOfWarpgroups : kMostOfOthers);
+    std::vector<SizedKernel> found = few(sizes, shapeOf, guard, isByWarpgroups_ ? kMostOfWarpgroups : kMostOfOthers);
+    if (axis == product_.rows.front() || axis == product_.columns.front())
+      for (SizedKernel &kernel : found)
+        if (!kernel.guards.empty() && !kernel.guards.front().orEmpty)
+          kernel.least = kernel.guards.front().above + 1;
+    return found;
   }
 
   std::vector<SizedKernel> byTiles() const {
@@ -213,10 +232,34 @@ private:
     found.insert(found.begin(), rest);
   }
 
+  /// Whole tiles may wait for what the caches bring to all multiprocessors, or for memory, which is read once at least.
+  double timeOfWhole(const GroupShape &known, const WarpgroupTile &tile) const {
+    constexpr double kStepBytes = 128;
+    const int64_t tiles = *warpgroupTilesOf(known, product_, tile);
+    const auto rounds = double(llvm::divideCeil(uint64_t(tiles), uint64_t(kMultiprocessors)));
+    const double positions =
+        double(*known.sizeOf(product_.batch)) * double(*known.sizeOf(product_.rows) + *known.sizeOf(product_.columns));
+    // In a last round that is part empty nobody else reads.
+    const double ofLast = tiles > kMultiprocessors ? rounds * double(kMultiprocessors) / double(tiles) : 1;
+    const double ofCaches = double(tiles * (tile.rows + tile.columns)) * kStepBytes / kBytesOfCaches,
+                 ofMemory = positions * kStepBytes / kBytesOfMemory * ofLast,
+                 ofSmallest =
+                     tile.columns == kSmallTile && tile.rows == kSmallTile ? rounds * kMicrosecondsOfSmallest : 0;
+    return std::max(*microsecondsOf(known, product_, tile),
+                    stepsOf(known, product_) * std::max({ofCaches, ofMemory, ofSmallest}) + kMicrosecondsOfTile);
+  }
+
+  static double timeOfWhole(const GroupShape &known, const Product &product, const ScalarTile &tile) {
+    constexpr double kReduced = 4096, kMicroseconds = 2; // of the times of tiles, and of each tile
+    const double taken =
+        codegen::timeOf(known, product, tile) * double(*known.sizeOf(product.reduced)) / kReduced + kMicroseconds;
+    const bool areAlone = *tilesOf(known, product, tile.rows, tile.columns) <= kMultiprocessors;
+    return areAlone && product.sum.sum.type.isF32() ? taken * kOfAlone : taken;
+  }
+
   /// What it takes for a product of known sizes, in microseconds. Clusters that do not all run at once, or have next to
   /// nothing to do, are out of the question.
   double timeOf(const GroupShape &known, const SizedKernel &kernel) const {
-    const double doubt = kernel.deep > 1 ? kDoubtOfClusters : 1;
     const int64_t rows = *known.sizeOf(product_.rows), columns = *known.sizeOf(product_.columns);
     const int64_t reduced = *known.sizeOf(product_.reduced);
     if (!isByWarpgroups_) {
@@ -225,7 +268,8 @@ private:
       });
       if (kernel.deep > 1 && (reduced < kLeastReduced * kernel.deep || !areAtOnce(known, product_, tile, kernel.deep)))
         return HUGE_VAL;
-      const double taken = timeInClusters(known, product_, tile, kernel.deep) * doubt;
+      const double taken = kernel.deep > 1 ? timeInClusters(known, product_, tile, kernel.deep) * kDoubtOfOthers
+                                           : timeOfWhole(known, product_, tile);
       return isForSize(known, product_, tile) ? taken : taken * kNotForSize;
     }
     const WarpgroupTile &tile = *llvm::find_if(warpgroupTiles(), [&](const WarpgroupTile &each) {
@@ -235,7 +279,10 @@ private:
     if (kernel.deep > 1 &&
         (steps < kLeastSteps * double(kernel.deep) || !areAtOnce(known, product_, tile, kernel.deep)))
       return HUGE_VAL;
-    double taken = timeInClusters(known, product_, tile, kernel.deep, /*mayBePairs=*/false) * doubt;
+    double taken = kernel.deep > 1 ? timeInClusters(known, product_, tile, kernel.deep) * kDoubtOfWarpgroups
+                                   : timeOfWhole(known, tile);
+    if (product_.addsSteps() && tile.rows == kSmallTile)
+      taken *= kOfAddedSteps;
     if (!hasBoxes_) {
       const int64_t blocks = *warpgroupTilesOf(known, product_, tile) * kernel.deep;
       taken += double(llvm::divideCeil(uint64_t(blocks), uint64_t(kMultiprocessors))) * steps / double(kernel.deep) *

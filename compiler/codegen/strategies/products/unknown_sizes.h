@@ -17,7 +17,8 @@ namespace tenon::compiler::codegen {
 struct SizedKernel {
   int64_t rows = 0, columns = 0; // of a tile
   int64_t deep = 1;              // blocks of a cluster that take its sums apart
-  llvm::SmallVector<Guard> guards;
+  llvm::SmallVector<Guard> guards = {};
+  int64_t least = 1; // rows, or columns, of which it is not known how many there are
 };
 
 /// What multiplies on Hopper, for all sizes. None: they are known, or the product is no plain one of matrices.

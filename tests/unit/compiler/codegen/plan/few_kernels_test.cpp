@@ -20,7 +20,7 @@ TEST(FewKernels, OneIsEnoughWhereOthersGainNothing) {
 TEST(FewKernels, EachRunsWhereItIsTheFastest) {
   // The first is faster where its tiles are whole.
   const std::vector<FewKernel> few =
-      fewKernelsOf({{64, 128, 192, 256}, {{10, 10, 20, 20}, {15, 15, 15, 30}, {90, 90, 90, 19}}}, 2);
+      fewKernelsOf({{64, 128, 192, 256}, {{10, 10, 30, 20}, {15, 15, 15, 30}, {90, 90, 90, 19}}}, 2);
   ASSERT_EQ(few.size(), 2u);
   EXPECT_EQ(few[0].number, 0u);
   EXPECT_EQ(few[0].runs, Runs({true, true, false, true}));
