@@ -8,7 +8,7 @@ Programs of the compiler's on this machine's GPU against NumPy, and the runtime'
 after its time, and 0 leaves it out. Exit status 1 where anything but right results and refusals came, or a part hangs.
 
   --suite=S         single operations, in random order, for S seconds (default: 120); making its cases takes the first 10 to 30
-  --sm80=S          of these, products, convolutions and attention compiled for sm_80 (default: 60)
+  --sm80=S          of these, products, convolutions and attention compiled for sm_80 (default: 60), and products of tf32
   --fuzz=S          random programs (default: 120)
   --count=N         at most so many of them (default: 100000)
   --edges=S         programs whose sizes lie at the bounds of plans (default: 60)
@@ -47,7 +47,7 @@ hopper='--target=sm_90a --images=ptx --cu-cache=none'
 part() { # NAME SECONDS COMMAND...
   [ "$2" != 0 ] || return 0
   local begin=$SECONDS status
-  timeout -k 5 $(($2 + 120)) "${@:3}" >"$said/$1" 2>&1 </dev/null
+  timeout -k 5 $(($2 + 240)) "${@:3}" >"$said/$1" 2>&1 </dev/null
   status=$?
   [ $status = 124 ] && echo "hangs" >>"$said/$1"
   {
@@ -67,9 +67,11 @@ shares=8
 for share in $(seq $shares); do
   {
     mine=(--part="$share/$shares" --jobs=$(((jobs + shares - 1) / shares)) --seed="$seed" --no-torch --quiet)
-    numeric "suite-$share" "$suite" suite "${mine[@]}" --flags="$hopper"
-    numeric "sm80-$share" "$sm80" suite "${mine[@]}" --filter='^(contraction|attention|convolution|matmul|conv)' \
+    numeric "suite-$share" "$suite" suite "${mine[@]}" --filter='^(?!.* of few bits)' --flags="$hopper"
+    numeric "sm80-$share" "$sm80" suite "${mine[@]}" --filter='^(?!.* of few bits)(contraction|attention|convolution|matmul|conv)' \
       --flags='--target=sm_80 --images=ptx --cu-cache=none'
+    numeric "tf32-$share" "$sm80" suite "${mine[@]}" --filter='^(contraction|convolution).* of few bits' \
+      --flags="$hopper --f32-products=tf32"
   } &
 done
 failing=(--shrink=0 --keep="$keep" --flags="$hopper")

@@ -23,10 +23,10 @@ public:
       return found->second;
     Attribute constant;
     if (matchPattern(value, m_Constant(&constant))) {
-      auto elements = dyn_cast<DenseElementsAttr>(constant);
-      if (!elements)
-        return dyn_cast<TypedAttr>(constant);
-      return elements.isSplat() ? dyn_cast<TypedAttr>(elements.getSplatValue<Attribute>()) : TypedAttr();
+      if (auto elements = dyn_cast<DenseElementsAttr>(constant))
+        return elements.isSplat() ? dyn_cast<TypedAttr>(elements.getSplatValue<Attribute>()) : TypedAttr();
+      auto scalar = dyn_cast<TypedAttr>(constant);
+      return scalar && !isa<ShapedType>(scalar.getType()) ? scalar : TypedAttr(); // a resource's elements stay unread
     }
     Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<tensor::SplatOp, tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,

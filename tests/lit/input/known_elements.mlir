@@ -3,8 +3,10 @@
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon --print-statistics 2>&1 | FileCheck %s --check-prefix=KERNELS
 // RUN: tenon-run %t.tenon --device=emulator --function=corrected --input=2xf32=4,-12 | FileCheck %s --check-prefix=RESULT
 
-// One kernel each of `corrected`, `permuted` and `unknown`, two of `starts_from`.
-// KERNELS: dispatches 5,
+// RUN: tenon-run %t.tenon --device=emulator --function=resource | FileCheck %s --check-prefix=RESOURCE
+
+// One kernel each of `corrected`, `permuted`, `unknown` and `resource`, two of `starts_from`.
+// KERNELS: dispatches 6,
 
 // What a front end makes of `x / (n - correction)`, and NaN where that is not positive.
 // CHECK-LABEL: func.func @corrected(
@@ -107,3 +109,13 @@ func.func @starts_from() -> (tensor<f32>, tensor<2xf32>) {
   } -> tensor<2xf32>
   return %0, %1 : tensor<f32>, tensor<2xf32>
 }
+
+// What a resource holds is as long as its type, and not looked at.
+// RESOURCE: 2x2xf32=[1 3][2 4]
+func.func @resource() -> tensor<2x2xf32> {
+  %x = arith.constant dense_resource<four> : tensor<2x2xf32>
+  %e = tensor.empty() : tensor<2x2xf32>
+  %0 = linalg.transpose ins(%x : tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) permutation = [1, 0]
+  return %0 : tensor<2x2xf32>
+}
+{-# dialect_resources: { builtin: { four: "0x040000000000803F000000400000404000008040" } } #-}

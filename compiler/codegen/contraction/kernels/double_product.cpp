@@ -113,8 +113,13 @@ DoubleProduct::Values DoubleProduct::steps(bool isFast) {
 }
 
 void DoubleProduct::run() {
-  // One multiplies while another begins or ends; sums take 32 registers of a thread, 64 or 128.
-  k_.wantResident(kernel_.rows <= 32 ? 5 : kernel_.rows <= 64 ? 3 : 2);
+  // One multiplies while another begins or ends; sums take 32 registers of a thread, 64 or 128. Where an element lies
+  // takes more where several axes say it, as of a window, and nothing may come to lie on the stack: ptxas (CUDA 13.0)
+  // then puts a product at the end of a turn right before one at the beginning of the next that adds to its sums, and
+  // does not wait for them.
+  const Product &product = kernel_.product;
+  const bool isMatrix = product.rows.size() + product.columns.size() + product.reduced.size() == 3;
+  k_.wantResident(kernel_.rows <= 32 ? (isMatrix ? 5 : 4) : kernel_.rows <= 64 ? 3 : 2);
   if (kernel_.deep > 1)
     k_.requireClusters(kernel_.deep);
   tiles_.begin();

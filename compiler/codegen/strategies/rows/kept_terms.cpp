@@ -22,7 +22,8 @@ public:
   bool isOfTerms(const Place &place, unsigned depth = 0) {
     if (depth > kMaxDepth)
       return false;
-    if (origins_.areSame(place, term_)) {
+    // A term of another type is not what is kept, though it was extended to it.
+    if (place.value.getType() == term_.value.getType() && origins_.areSame(place, term_)) {
       terms.insert(place.value);
       return true;
     }

@@ -53,5 +53,15 @@ TEST_F(KeptTerms, NarrowElementsHaveNoPlaceForThem) {
   EXPECT_EQ(count(wide, wide + "\n%r = arith.divf %w, %m0 : f32", "bf16"), 0u);
 }
 
+// The terms of the sum are wider than what is divided: an f16 that lies where an f32 is kept.
+TEST_F(KeptTerms, OfAnotherTypeThanTheSumTheyStay) {
+  const std::string exp = "%h = arith.truncf %a : f32 to f16\n%p = math.exp %h : f16";
+  EXPECT_EQ(
+      count(exp + "\n%w = arith.extf %p : f16 to f32",
+            exp +
+                "\n%t = arith.truncf %m0 : f32 to f16\n%q = arith.divf %p, %t : f16\n%r = arith.extf %q : f16 to f32"),
+      0u);
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen
