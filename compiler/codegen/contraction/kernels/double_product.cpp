@@ -119,7 +119,7 @@ void DoubleProduct::run() {
   // does not wait for them.
   const Product &product = kernel_.product;
   const bool isMatrix = product.rows.size() + product.columns.size() + product.reduced.size() == 3;
-  k_.wantResident(kernel_.rows <= 32 ? (isMatrix ? 5 : 4) : kernel_.rows <= 64 ? 3 : 2);
+  k_.wantResident(kernel_.rows <= 32 ? (isMatrix ? 5 : 3) : kernel_.rows <= 64 && isMatrix ? 3 : 2);
   if (kernel_.deep > 1)
     k_.requireClusters(kernel_.deep);
   tiles_.begin();

@@ -59,7 +59,7 @@ TEST_F(KeptTerms, OfAnotherTypeThanTheSumTheyStay) {
   EXPECT_EQ(
       count(exp + "\n%w = arith.extf %p : f16 to f32",
             exp +
-                "\n%t = arith.truncf %m0 : f32 to f16\n%q = arith.divf %p, %t : f16\n%r = arith.extf %q : f16 to f32"),
+                "\n%u = arith.truncf %m0 : f32 to f16\n%q = arith.divf %p, %u : f16\n%r = arith.extf %q : f16 to f32"),
       0u);
 }
 
