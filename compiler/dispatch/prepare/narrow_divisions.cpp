@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 
@@ -29,9 +30,10 @@ APInt rounded(float number, const llvm::fltSemantics &semantics) {
   return made.bitcastToAPInt();
 }
 
-/// Whether every number divided by `divisor`, and times `factor`, is rounded to the same.
+/// Whether every number divided by `divisor`, and times `factor`, is rounded to the same; with another sign it is then,
+/// too.
 bool areTheSame(const llvm::fltSemantics &semantics, float divisor, float factor) {
-  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+  for (uint32_t bits = 0; bits < 0x8000; ++bits) {
     const APFloat number(semantics, APInt(16, bits));
     if (number.isNaN())
       continue;
@@ -44,13 +46,22 @@ bool areTheSame(const llvm::fltSemantics &semantics, float divisor, float factor
 
 struct DivideByConstant : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
+  /// Of what was asked: a model divides by few numbers, again and again.
+  mutable std::map<std::pair<const llvm::fltSemantics *, float>, bool> known;
+
   LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
     FloatAttr constant;
     if (!isNarrow(op.getType()) || !matchPattern(op.getRhs(), m_Constant(&constant)) ||
         !constant.getValue().isFiniteNonZero())
       return failure();
     const float divisor = wide(constant.getValue()), factor = 1 / divisor;
-    if (!std::isfinite(factor) || !areTheSame(cast<FloatType>(op.getType()).getFloatSemantics(), divisor, factor))
+    if (!std::isfinite(factor))
+      return failure();
+    const llvm::fltSemantics &semantics = cast<FloatType>(op.getType()).getFloatSemantics();
+    auto [found, isNew] = known.try_emplace({&semantics, divisor}, false);
+    if (isNew)
+      found->second = areTheSame(semantics, divisor, factor);
+    if (!found->second)
       return failure();
     const Location loc = op.getLoc();
     Value x = arith::ExtFOp::create(rewriter, loc, rewriter.getF32Type(), op.getLhs());

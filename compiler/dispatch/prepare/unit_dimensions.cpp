@@ -187,6 +187,12 @@ bool moveUnitsBehind(linalg::GenericOp op) {
           dropped.reset(loop);
     }
   }
+  // Every tensor has to say that it has one there: what does not is checked when the program runs.
+  for (OpOperand &operand : op->getOpOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+      for (auto [dimension, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && type.getDimSize(dimension) != 1)
+          dropped.reset(loop.getPosition());
   if (dropped.none() || dropped.all())
     return false;
   OpBuilder b(op);

@@ -14,6 +14,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -36,13 +37,16 @@ LoopSets loopsOf(AffineMap map, linalg::GenericOp op) {
 }
 
 void addLoops(Value index, linalg::GenericOp op, llvm::SmallBitVector &set) {
-  Operation *inner = index.getDefiningOp();
-  if (!inner || inner->getBlock() != op.getBody())
-    return;
-  if (auto loop = dyn_cast<linalg::IndexOp>(inner))
-    set.set(loop.getDim());
-  for (Value operand : inner->getOperands())
-    addLoops(operand, op, set);
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work = {index};
+  while (!work.empty()) {
+    Operation *inner = work.pop_back_val().getDefiningOp();
+    if (!inner || inner->getBlock() != op.getBody() || !seen.insert(inner).second)
+      continue;
+    if (auto loop = dyn_cast<linalg::IndexOp>(inner))
+      set.set(loop.getDim());
+    llvm::append_range(work, inner->getOperands());
+  }
 }
 
 LoopSets loopsOf(tensor::ExtractOp read, linalg::GenericOp op) {
@@ -199,7 +203,10 @@ private:
   void lookAhead(Value tensor, ArrayRef<int64_t> order, OpOperand &use) {
     linalg::GenericOp op = genericAround(use.getOwner(), block_);
     if (!op) {
-      isGood_ &= !isa<tensor::DimOp>(use.getOwner());
+      // Its size is that of another dimension where an operation makes the tensor in another order.
+      isGood_ &= !isa<tensor::DimOp>(use.getOwner()) || !tensor.getDefiningOp();
+      if (isa<tensor::DimOp>(use.getOwner()))
+        return;
       if (leaving_.insert(tensor))
         cost_ += bytesOf(tensor);
       return;

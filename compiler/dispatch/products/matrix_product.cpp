@@ -180,7 +180,11 @@ void widenResult(linalg::GenericOp op, ArrayRef<int64_t> shape) {
 
 std::optional<MatrixProduct> MatrixProduct::of(linalg::LinalgOp op) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  const bool isKnown = !llvm::is_contained(sizes, ShapedType::kDynamic);
+  // A loop has the size that one of its tensors knows; each has to know it, for copies are as long as tensors say.
+  const bool isKnown = llvm::all_of(op->getOperandTypes(), [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.hasStaticShape();
+  });
   if (!op.hasPureTensorSemantics() || !linalg::isaContractionOpInterface(op) || (!isKnown && !hasHopperTf32(op)))
     return std::nullopt;
   for (int64_t &size : sizes)
@@ -298,6 +302,8 @@ MatrixProduct::Side MatrixProduct::turned(OpBuilder &b, const Side &side) {
 }
 
 MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, ArrayRef<int64_t> sizes) {
+  if (!isKnown_)
+    return side;
   const unsigned rank = side.map.getNumResults();
   SmallVector<int64_t> shape;
   for (unsigned dimension = 0; dimension < rank; ++dimension)
@@ -349,9 +355,10 @@ void MatrixProduct::align() {
     areTurned.push_back(isTurned(side));
     turnsAny |= areTurned.back();
     const bool isAlongReduced = side.lastLoop() == reduced_ || areTurned.back();
-    isLengthened |= isAlongReduced && depth_ * side.bytes() % kBytes != 0;
-    areAllCopied &= areTurned.back() || isWidened(side);
-    if (!isWidened(side))
+    isLengthened |= isKnown_ && isAlongReduced && depth_ * side.bytes() % kBytes != 0;
+    const bool isWider = isKnown_ && isWidened(side);
+    areAllCopied &= areTurned.back() || isWider;
+    if (!isWider)
       continue;
     isWidenedAny = true;
     int64_t &size = sizes[side.across];
