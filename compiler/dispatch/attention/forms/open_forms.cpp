@@ -3,8 +3,8 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/attention/forms/expression.h"
+#include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/prepare.h"
-#include "compiler/dispatch/prepare/unit_dimensions.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/prepare/lesser_results.h"
+#include "compiler/dispatch/prepare/loops/lesser_results.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
