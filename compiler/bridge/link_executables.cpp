@@ -79,7 +79,7 @@ private:
     for (auto op : source_.getBody().getOps<hal::ExecutableExportOp>()) {
       abi::Export exported = exportOf(op);
       exported.declaredAt = locations_.toSource(op.getLoc());
-      // Each begins with a wait for those before it (codegen/ptx/early_launch.h).
+      // Each begins with a wait for those before it (codegen/ptx/rewrites/early_launch.h).
       exported.launch.programmaticDependentLaunch |= isGenerated(source_);
       job_.exports.push_back(std::move(exported));
     }

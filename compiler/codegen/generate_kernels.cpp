@@ -15,7 +15,7 @@
 #include "compiler/codegen/generate_ptx.h"
 #include "compiler/codegen/kernel_cache.h"
 #include "compiler/codegen/lowered_kernels.h"
-#include "compiler/codegen/ptx/named_numbers.h"
+#include "compiler/codegen/ptx/rewrites/named_numbers.h"
 #include "compiler/codegen/ptx/same_code.h"
 #include "compiler/codegen/targets.h"
 #include "compiler/codegen/written_kernels.h"

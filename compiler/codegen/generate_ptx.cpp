@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/generate_ptx.h"
 
+#include "compiler/codegen/ptx/rewrites/widen_f8.h"
 #include "compiler/codegen/ptx/same_code.h"
-#include "compiler/codegen/ptx/widen_f8.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/codegen/written_kernels.h"
 #include "compiler/dispatch/analysis/kernel_config.h"

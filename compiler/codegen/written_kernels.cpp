@@ -3,10 +3,10 @@
 
 #include "compiler/codegen/early_launches.h"
 #include "compiler/codegen/emit_kernel.h"
-#include "compiler/codegen/ptx/early_launch.h"
-#include "compiler/codegen/ptx/fast_math.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
-#include "compiler/codegen/ptx/widen_f8.h"
+#include "compiler/codegen/ptx/rewrites/early_launch.h"
+#include "compiler/codegen/ptx/rewrites/fast_math.h"
+#include "compiler/codegen/ptx/rewrites/widen_f8.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/product.h"
 
-#include "compiler/codegen/ptx/widen_f8.h"
+#include "compiler/codegen/ptx/rewrites/widen_f8.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;

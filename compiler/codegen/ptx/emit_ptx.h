@@ -12,7 +12,7 @@
 #pragma once
 
 #include "abi/target_arch.h"
-#include "compiler/codegen/ptx/early_launch.h"
+#include "compiler/codegen/ptx/rewrites/early_launch.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -4,7 +4,7 @@
 #include "abi/arch_table.h"
 #include "compiler/codegen/kernel/kernel_builder.h"
 #include "compiler/codegen/ptx/emit_ptx.h"
-#include "compiler/codegen/ptx/named_numbers.h"
+#include "compiler/codegen/ptx/rewrites/named_numbers.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_roles.h"
-#include "compiler/codegen/ptx/early_launch.h"
+#include "compiler/codegen/ptx/rewrites/early_launch.h"
 
 using namespace mlir;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/families/family.h"
 
-#include "compiler/codegen/ptx/named_numbers.h"
+#include "compiler/codegen/ptx/rewrites/named_numbers.h"
 #include "compiler/codegen/written_kernels.h"
 #include "tests/unit/compiler/codegen/kernels.h"
 

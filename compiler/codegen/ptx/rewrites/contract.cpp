@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/ptx/contract.h"
+#include "compiler/codegen/ptx/rewrites/contract.h"
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/ptx/widen_f8.h"
+#include "compiler/codegen/ptx/rewrites/widen_f8.h"
 
 #include "compiler/codegen/generate_ptx.h"
 #include "tests/unit/compiler/codegen/kernels.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/ptx/narrow_to_bool.h"
+#include "compiler/codegen/ptx/rewrites/narrow_to_bool.h"
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/IR/IRBuilder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/ptx/target_queries.h"
+#include "compiler/codegen/ptx/rewrites/target_queries.h"
 
 #include "compiler/codegen/kernel/kernel_builder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/ptx/fast_math.h"
+#include "compiler/codegen/ptx/rewrites/fast_math.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/IR/Module.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/ptx/early_launch.h"
+#include "compiler/codegen/ptx/rewrites/early_launch.h"
 
 #include "abi/arch_table.h"
 
