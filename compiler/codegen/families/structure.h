@@ -31,7 +31,8 @@ public:
   /// Divisions by numbers become such of 32 bits, where the numbers in them have no more. Before any number has a name.
   /// @param most [numbers] what each is at most
   void narrowDivisions(llvm::ArrayRef<int64_t> most);
-  /// Replaces number `index` by the one that a call of `name` stands for (ptx/named_numbers.h), wherever it is used.
+  /// Replaces number `index` by the one that a call of `name` stands for (ptx/rewrites/named_numbers.h), wherever it is
+  /// used.
   void name(size_t index, llvm::StringRef name);
   mlir::Type typeOf(size_t index) const;
 

@@ -11,7 +11,7 @@
 
 namespace tenon::compiler::codegen {
 
-/// i1 (): whether the target has clusters. Becomes a constant when PTX is made for it (ptx/target_queries.h).
+/// i1 (): whether the target has clusters. Becomes a constant when PTX is made for it (ptx/rewrites/target_queries.h).
 constexpr llvm::StringLiteral kHasClusters = "tenon_has_clusters";
 
 class ScaledNumbers;
@@ -99,7 +99,7 @@ public:
   /// The blocks of a row or a column of the grid run as clusters of `blocks`, on targets that have them. The grid has
   /// to be a multiple.
   void requireClusters(uint32_t blocks);
-  /// Whether the target that code is made for has clusters (ptx/target_queries.h).
+  /// Whether the target that code is made for has clusters (ptx/rewrites/target_queries.h).
   mlir::Value hasClusters();
   /// All threads of the cluster arrive; nobody goes on behind the wait before they have. What they wrote before is seen
   /// behind it.

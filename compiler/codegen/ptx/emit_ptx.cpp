@@ -91,7 +91,8 @@ FailureOr<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(ModuleOp modul
   if (!target)
     return module.emitError() << "this build of LLVM has no NVPTX back end: " << error;
   llvm::TargetOptions options;
-  // Strict: what is to be fused is fused by name (ptx/contract.h), and nothing else, neither here nor in ptxas.
+  // Strict: what is to be fused is fused by name (ptx/rewrites/contract.h), and nothing else, neither here nor in
+  // ptxas.
   options.AllowFPOpFusion = fastMath ? llvm::FPOpFusion::Fast : llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, arch.toString(), "+ptx" + std::to_string(isa), options, llvm::Reloc::PIC_,

@@ -8,7 +8,7 @@
 // PTX ISA version: the lowest that the target allows, but not below 6.3 (drivers from 2018 on): a lower version loads
 // on more drivers. Kernels that read f8 need more where there are instructions for it, as do products of matrices on
 // sm_75 and transposes of fragments on sm_80. Floating-point is IEEE: no flush to zero, correctly rounded division and
-// square root; a product that only a sum takes is fused with it (ptx/contract.h), unless told not to.
+// square root; a product that only a sum takes is fused with it (ptx/rewrites/contract.h), unless told not to.
 #pragma once
 
 #include "abi/target_arch.h"
@@ -27,11 +27,11 @@ namespace tenon::compiler::codegen {
 
 struct PtxOptions {
   std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for (ptx/libdevice.h)
-  bool contractProducts = true;         // ptx/contract.h
-  bool fastMath = false;                // ptx/fast_math.h
+  bool contractProducts = true;         // ptx/rewrites/contract.h
+  bool fastMath = false;                // ptx/rewrites/fast_math.h
   bool lineInfo = false;                // `.loc` for every instruction that has a place in the source
   bool keepLlvmIr = false;              // for PtxJob::llvmIr
-  bool waitsForEarlierLaunches = false; // ptx/early_launch.h
+  bool waitsForEarlierLaunches = false; // ptx/rewrites/early_launch.h
   std::optional<PlainWaits> waits;      // written into the PTX instead
   // Assembly may be what a whole warp does together: no way through the kernel gets a copy of its own.
   bool keepsAssemblyTogether = false;

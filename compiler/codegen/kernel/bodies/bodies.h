@@ -85,7 +85,7 @@ public:
   void stage(const KernelOp &op, const KernelTensor &tensor, Read read);
   /// From here on every tensor is read from where it lies.
   void unstage() { staged_.clear(); }
-  /// The vectors of a tensor that only passes through the caches (ptx/cache_hints.h).
+  /// The vectors of a tensor that only passes through the caches (ptx/rewrites/cache_hints.h).
   void stream(uint32_t binding) { streamed_.insert(binding); }
   bool isStreamed(const KernelTensor &tensor) const { return streamed_.contains(tensor.binding); }
   /// Where the first element of a tensor lies.
