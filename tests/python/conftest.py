@@ -65,4 +65,22 @@ def program():
 
     if not os.environ.get("TENON_COMPILE"):
         pytest.skip("the compiler is not built")
+    import tenon
     return tenon.load(tenon.compile(PROGRAM, targets="sm_90"))
+
+
+@pytest.fixture(scope="session")
+def unread():
+    """Twice its second argument; the first is not read, and may be anything."""
+    if not os.environ.get("TENON_COMPILE"):
+        pytest.skip("the compiler is not built")
+    import tenon
+    return tenon.load(tenon.compile("""
+func.func @doubles(%unused: !hal.buffer_view, %x: !hal.buffer_view) -> !hal.buffer_view {
+  %a = hal.tensor.import %x : !hal.buffer_view -> tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.add ins(%a, %a : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %b = hal.tensor.export %0 : tensor<4xf32> -> !hal.buffer_view
+  return %b : !hal.buffer_view
+}
+""", targets="sm_90")).doubles
