@@ -46,9 +46,6 @@ bool areTheSame(const llvm::fltSemantics &semantics, float divisor, float factor
 
 struct DivideByConstant : OpRewritePattern<arith::DivFOp> {
   using OpRewritePattern::OpRewritePattern;
-  /// Of what was asked: a model divides by few numbers, again and again.
-  mutable std::map<std::pair<const llvm::fltSemantics *, float>, bool> known;
-
   LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
     FloatAttr constant;
     if (!isNarrow(op.getType()) || !matchPattern(op.getRhs(), m_Constant(&constant)) ||
@@ -58,7 +55,7 @@ struct DivideByConstant : OpRewritePattern<arith::DivFOp> {
     if (!std::isfinite(factor))
       return failure();
     const llvm::fltSemantics &semantics = cast<FloatType>(op.getType()).getFloatSemantics();
-    auto [found, isNew] = known.try_emplace({&semantics, divisor}, false);
+    auto [found, isNew] = known_.try_emplace({&semantics, divisor}, false);
     if (isNew)
       found->second = areTheSame(semantics, divisor, factor);
     if (!found->second)
@@ -70,6 +67,10 @@ struct DivideByConstant : OpRewritePattern<arith::DivFOp> {
     rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), product);
     return success();
   }
+
+private:
+  /// Of what was asked: a model divides by few numbers, again and again.
+  mutable std::map<std::pair<const llvm::fltSemantics *, float>, bool> known_;
 };
 
 struct RootOfConstant : OpRewritePattern<math::SqrtOp> {

@@ -18,7 +18,7 @@ namespace {
 /// The number that a scalar is, or that all elements of a tensor are; null where that is not known.
 class Elements {
 public:
-  TypedAttr of(Value value) {
+  TypedAttr of(Value value) const {
     if (auto found = known_.find(value); found != known_.end())
       return found->second;
     Attribute constant;
@@ -41,42 +41,41 @@ private:
   llvm::DenseMap<Value, TypedAttr> known_;
 };
 
-/// The body of one operation, computed on numbers. Only what rounds as the kernel would: arith, and no function of
-/// math.
+/// The numbers that values of one operation's body are, operation by operation. Only what rounds as the kernel would:
+/// arith, and no function of math.
 class Body {
 public:
-  Body(linalg::LinalgOp op, Elements &elements) : elements_(elements) {
+  Body(linalg::LinalgOp op, const Elements &elements) : elements_(elements) {
     for (OpOperand &operand : op->getOpOperands())
-      if (TypedAttr element = elements.of(operand.get()))
-        values_[op.getMatchingBlockArgument(&operand)] = element;
+      values_[op.getMatchingBlockArgument(&operand)] = elements.of(operand.get());
+    for (Operation &inner : op.getBlock()->without_terminator())
+      compute(inner);
   }
 
-  TypedAttr of(Value value) {
-    if (auto found = values_.find(value); found != values_.end())
-      return found->second;
-    if (isa<BlockArgument>(value))
-      return {};
-    if (TypedAttr outside = elements_.of(value))
-      return outside;
-    Operation *op = value.getDefiningOp();
-    if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1)
-      return {};
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(of(operand));
-      if (!operands.back())
-        return {};
-    }
-    SmallVector<OpFoldResult> folded;
-    if (failed(op->fold(operands, folded)) || folded.size() != 1)
-      return {};
-    if (auto attribute = dyn_cast<Attribute>(folded[0]))
-      return values_[value] = dyn_cast<TypedAttr>(attribute);
-    return values_[value] = of(cast<Value>(folded[0]));
+  /// Null where it is not known.
+  TypedAttr of(Value value) const {
+    auto found = values_.find(value);
+    return found != values_.end() ? found->second : elements_.of(value);
   }
 
 private:
-  Elements &elements_;
+  void compute(Operation &op) {
+    if (!isa<arith::ArithDialect>(op.getDialect()) || op.getNumResults() != 1)
+      return;
+    SmallVector<Attribute> operands;
+    for (Value operand : op.getOperands()) {
+      operands.push_back(of(operand));
+      if (!operands.back())
+        return;
+    }
+    SmallVector<OpFoldResult> folded;
+    if (failed(op.fold(operands, folded)) || folded.size() != 1)
+      return;
+    auto attribute = dyn_cast<Attribute>(folded[0]);
+    values_[op.getResult(0)] = attribute ? dyn_cast<TypedAttr>(attribute) : of(cast<Value>(folded[0]));
+  }
+
+  const Elements &elements_;
   llvm::DenseMap<Value, TypedAttr> values_;
 };
 
@@ -94,7 +93,7 @@ void foldKnownElements(func::FuncOp function) {
     auto computed = dyn_cast<linalg::LinalgOp>(op);
     if (!computed || !computed.hasPureTensorSemantics() || computed.getNumParallelLoops() != computed.getNumLoops())
       return;
-    Body body(computed, elements);
+    const Body body(computed, elements);
     for (auto [init, result, value] : llvm::zip_equal(computed.getDpsInitsMutable(), op->getResults(),
                                                       computed.getBlock()->getTerminator()->getOperands())) {
       TypedAttr element = body.of(value);

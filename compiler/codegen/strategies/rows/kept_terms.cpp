@@ -4,6 +4,7 @@
 #include "compiler/codegen/kernel/bodies/origins.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -18,10 +19,25 @@ public:
   TermFinder(const KernelFunction &kernel, const GroupShape &shape, const RowSum &sum)
       : origins_(kernel, shape), shape_(shape), term_{sum.op, sum.contributed} {}
 
-  /// Whether a value can be computed from terms, and from what is the same for all of a row or lies along it.
+  /// Whether a value can be computed from terms, and from what is the same for all of a row or lies along it. Each is
+  /// looked at once: x * x of x * x has twice as many ways through it for each product.
   bool isOfTerms(const Place &place, unsigned depth = 0) {
     if (depth > kMaxDepth)
       return false;
+    const std::pair<const KernelOp *, Value> key(place.op, place.value);
+    if (auto found = known_.find(key); found != known_.end())
+      return found->second;
+    const bool isOf = lookAt(place, depth);
+    known_[key] = isOf;
+    return isOf;
+  }
+
+  Place source() const { return origins_.sourceOf(term_); }
+
+  llvm::SetVector<Value> terms;
+
+private:
+  bool lookAt(const Place &place, unsigned depth) {
     // A term of another type is not what is kept, though it was extended to it.
     if (place.value.getType() == term_.value.getType() && origins_.areSame(place, term_)) {
       terms.insert(place.value);
@@ -51,14 +67,10 @@ public:
     return llvm::all_of(inner->getOperands(), [&](Value operand) { return isOfTerms({place.op, operand}, depth + 1); });
   }
 
-  Place source() const { return origins_.sourceOf(term_); }
-
-  llvm::SetVector<Value> terms;
-
-private:
   const Origins origins_;
   const GroupShape &shape_;
   const Place term_;
+  llvm::DenseMap<std::pair<const KernelOp *, Value>, bool> known_;
 };
 
 } // namespace

@@ -53,6 +53,14 @@ TEST_F(KeptTerms, NarrowElementsHaveNoPlaceForThem) {
   EXPECT_EQ(count(wide, wide + "\n%r = arith.divf %w, %m0 : f32", "bf16"), 0u);
 }
 
+TEST_F(KeptTerms, WhatIsReadOnManyWaysIsLookedAtOnce) {
+  std::string squares = std::string(kExp) + "\n%q0 = arith.divf %w, %m0 : f32\n";
+  for (int i = 0; i < 40; ++i)
+    squares +=
+        "%q" + std::to_string(i + 1) + " = arith.mulf %q" + std::to_string(i) + ", %q" + std::to_string(i) + " : f32\n";
+  EXPECT_EQ(count(kExp, squares + "%r = arith.negf %q40 : f32"), 1u);
+}
+
 // The terms of the sum are wider than what is divided: an f16 that lies where an f32 is kept.
 TEST_F(KeptTerms, OfAnotherTypeThanTheSumTheyStay) {
   const std::string exp = "%h = arith.truncf %a : f32 to f16\n%p = math.exp %h : f16";
