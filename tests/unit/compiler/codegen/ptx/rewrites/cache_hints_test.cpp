@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/rewrites/cache_hints.h"
 
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
 
 namespace tenon::compiler::codegen {
 namespace {
 
 /// A function that loads `type` by `load` ("align 16, !nontemporal !0") from `space`, with its hints.
 std::string hinted(const std::string &type, const std::string &load, unsigned space = 1) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
   const std::string pointer = "ptr addrspace(" + std::to_string(space) + ") %p";
   const std::string text = "define " + type + " @f(" + pointer + ") {\n%r = load " + type + ", " + pointer + ", " +
                            load + "\nret " + type + " %r\n}\n!0 = !{i32 1}\n";
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
-  EXPECT_TRUE(module) << error.getMessage().str() << text;
-  if (!module)
-    return {};
-  addCacheHints(*module);
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  std::string printed;
-  llvm::raw_string_ostream stream(printed);
-  module->getFunction("f")->print(stream);
-  return printed;
+  return rewritten(text, Printed::FunctionF, [](llvm::Module &module) { addCacheHints(module); });
 }
 
 bool has(const std::string &text, const std::string &part) {

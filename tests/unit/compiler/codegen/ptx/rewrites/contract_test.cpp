@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/rewrites/contract.h"
 
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
 
 namespace tenon::compiler::codegen {
 namespace {
 
 /// The body of a function of x, y and z, contracted; the text behind its first line.
 std::string contract(const std::string &type, const std::string &body, uint16_t arch = 90) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
   const std::string text = "define " + type + " @f(" + type + " %x, " + type + " %y, " + type + " %z) {\n" + body +
                            "\nret " + type + " %r\n}\n";
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
-  EXPECT_TRUE(module) << error.getMessage().str() << text;
-  if (!module)
-    return {};
-  contractProducts(*module, {arch});
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  std::string printed;
-  llvm::raw_string_ostream stream(printed);
-  module->getFunction("f")->print(stream);
-  return printed;
+  return rewritten(text, Printed::FunctionF, [&](llvm::Module &module) { contractProducts(module, {arch}); });
 }
 
 bool has(const std::string &text, const std::string &part) {

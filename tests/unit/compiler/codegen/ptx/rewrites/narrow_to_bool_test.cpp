@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/rewrites/narrow_to_bool.h"
 
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
 
 namespace tenon::compiler::codegen {
 namespace {
@@ -21,17 +14,9 @@ struct Narrowed {
 
 /// A function that returns %r, which `body` makes of %x and %v.
 Narrowed narrow(const std::string &type, const std::string &body) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
   const std::string text = "define " + type + " @f(float %x, <2 x half> %v) {\n" + body + "\nret " + type + " %r\n}\n";
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
-  EXPECT_TRUE(module) << error.getMessage().str() << text;
-  if (!module)
-    return {};
-  Narrowed result{narrowToBool(*module), {}};
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  llvm::raw_string_ostream stream(result.text);
-  module->print(stream, nullptr);
+  Narrowed result;
+  result.text = rewritten(text, Printed::Module, [&](llvm::Module &module) { result.count = narrowToBool(module); });
   return result;
 }
 

@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/rewrites/pair_sums.h"
 
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
 
 namespace tenon::compiler::codegen {
 namespace {
 
 /// A function of %x and %y that returns %r, with its sums of pairs taken apart.
 std::string split(const std::string &type, const std::string &body, unsigned count) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
   const std::string text =
       "define " + type + " @f(" + type + " %x, " + type + " %y) {\n" + body + "\nret " + type + " %r\n}\n";
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
-  EXPECT_TRUE(module) << error.getMessage().str() << text;
-  if (!module)
-    return {};
-  EXPECT_EQ(splitPairSums(*module), count) << text;
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  std::string result;
-  llvm::raw_string_ostream stream(result);
-  module->print(stream, nullptr);
-  return result;
+  return rewritten(text, Printed::Module,
+                   [&](llvm::Module &module) { EXPECT_EQ(splitPairSums(module), count) << text; });
 }
 
 TEST(PairSumsTest, EachElementIsASumOfItsOwn) {

@@ -1,38 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/rewrites/target_queries.h"
 
+#include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
+
 #include "compiler/codegen/kernel/kernel_builder.h"
-
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
 
 namespace tenon::compiler::codegen {
 namespace {
 
 /// A function that asks twice, as it is for a target.
 std::string answered(abi::TargetArch arch) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
   const std::string name = kHasClusters.str();
-  std::unique_ptr<llvm::Module> module =
-      llvm::parseAssemblyString("declare i1 @" + name + "()\ndefine i1 @f() {\n%a = call i1 @" + name +
-                                    "()\n%b = call i1 @" + name + "()\n%c = and i1 %a, %b\nret i1 %c\n}\n",
-                                error, context);
-  EXPECT_TRUE(module) << error.getMessage().str();
-  if (!module)
-    return {};
-  answerTargetQueries(*module, arch);
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream, nullptr);
-  return text;
+  return rewritten("declare i1 @" + name + "()\ndefine i1 @f() {\n%a = call i1 @" + name + "()\n%b = call i1 @" + name +
+                       "()\n%c = and i1 %a, %b\nret i1 %c\n}\n",
+                   Printed::Module, [&](llvm::Module &module) { answerTargetQueries(module, arch); });
 }
 
 TEST(TargetQueriesTest, ClustersAreThereFromSm90OnWhereMemoryIs) {

@@ -1,38 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/rewrites/widen_bf16.h"
 
-#include "llvm/AsmParser/Parser.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <gtest/gtest.h>
+#include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
 
 namespace tenon::compiler::codegen {
 namespace {
 
 struct Widened {
-  unsigned count;
+  unsigned count = 0;
   std::string text;
   bool has(const std::string &part) const { return text.find(part) != std::string::npos; }
 };
 
 /// The body of a function of %p (global memory) and %w (4 words), widened.
 Widened widen(const std::string &body) {
-  llvm::LLVMContext context;
-  llvm::SMDiagnostic error;
   const std::string text =
       "define float @f(ptr addrspace(1) %p, <4 x i32> %w, <8 x bfloat> %v) {\n" + body + "\nret float %r\n}\n";
-  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, error, context);
-  EXPECT_TRUE(module) << error.getMessage().str() << text;
-  if (!module)
-    return {};
-  Widened result{widenWords(*module), {}};
-  EXPECT_FALSE(llvm::verifyModule(*module, &llvm::errs()));
-  llvm::raw_string_ostream stream(result.text);
-  module->getFunction("f")->print(stream);
+  Widened result;
+  result.text = rewritten(text, Printed::FunctionF, [&](llvm::Module &module) { result.count = widenWords(module); });
   return result;
 }
 
