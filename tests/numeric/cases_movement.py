@@ -91,6 +91,9 @@ def row_cases():
                 [(0, 0), (1, 0), (2, 0)], [[0, 1], [1], [0]], (41, n), [Step(add, kind, (0, 1)), Step(add, kind, (3, 2))], [4])))
             yield Case("rows put together", kind, one(x, drawn(kind, (41, 28), dynamic, "z"), Concat(((0, 0), (1, 0)), 1)))
             yield Case("rows put together", kind, one(x, Concat(((0, 0), (0, 0)), 1)))
+            for row in (1, 3):  # begins in the middle of a vector, or does not
+                yield Case("one row", kind, one(x, Slice((0, 0), [row, 0], [1, n], [1, 1]), Collapse((1, 0), 0), Elementwise(
+                    [(2, 0)], [[0]], (n,), [Step(add, kind, (0, 0))], [1])))
             yield Case("padded rows", kind, one(x, Pad((0, 0), [1, 2], [0, 6], 3)))
 
 

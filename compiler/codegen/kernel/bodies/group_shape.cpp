@@ -158,6 +158,25 @@ bool endsBetweenVectors(ArrayRef<Extent> extents) {
   return !size || (*size >= kShortRow && *size % kWidestVector != 0);
 }
 
+/// Whether the row of a tensor that numbers alone choose, x[1, j], begins where a vector does. Rows that loops choose
+/// are looked at by whoever walks them: each has to be whole vectors.
+bool beginsAtVector(const KernelTensor &tensor) {
+  constexpr int64_t kVectorBytes = 16;
+  std::optional<int64_t> stride = 1;
+  int64_t begin = 0;
+  for (size_t dimension = tensor.shape.size(); dimension-- > 0;) {
+    const Extent &extent = tensor.shape[dimension];
+    auto place = dyn_cast<AffineConstantExpr>(tensor.map.getResult(dimension));
+    if (place && place.getValue() != 0) {
+      if (!stride)
+        return false;
+      begin += place.getValue() * *stride;
+    }
+    stride = stride && !extent.value ? std::optional(*stride * extent.size) : std::nullopt;
+  }
+  return begin * dispatch::elementBytes(tensor.element) % kVectorBytes == 0;
+}
+
 Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis) {
   Extent found;
   bool any = false;
@@ -259,7 +278,7 @@ GroupShape::Along GroupShape::along(const KernelTensor &tensor, linalg::GenericO
       last && axes[axis].axes.size() == 1 && group.axisOf.lookup(op)[*last] == innermost &&
       llvm::none_of(tensor.map.getResults().drop_back(), [&](AffineExpr expr) { return expr.isFunctionOfDim(*last); });
   if (isRow)
-    return Along::Adjacent;
+    return axes.size() > 1 || beginsAtVector(tensor) ? Along::Adjacent : Along::Shifted;
   // Elsewhere than where the axis stands last, alone: neither another dimension moves with it, nor this one faster.
   std::optional<unsigned> loop = loopOn(group, op, innermost);
   if (!loop || axes[axis].axes.size() != 1)
