@@ -78,8 +78,12 @@ linalg::GenericOp rebuild(linalg::GenericOp op, Loops loops) {
     if (!each)
       continue;
     map = each->map;
-    auto withoutUnitsOf = [&](Value tensor) {
-      return tensor::CollapseShapeOp::create(b, loc, tensor, each->groups).getResult();
+    auto withoutUnitsOf = [&](Value tensor) -> Value {
+      auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
+      if (!empty)
+        return tensor::CollapseShapeOp::create(b, loc, tensor, each->groups);
+      auto type = tensor::CollapseShapeOp::inferCollapsedType(empty.getType(), each->groups);
+      return tensor::EmptyOp::create(b, loc, cast<RankedTensorType>(type), empty.getDynamicSizes());
     };
     // A start stays a fill, which whoever reduces wants to see.
     if (auto fill = starts[number].getDefiningOp<linalg::FillOp>())
@@ -150,15 +154,56 @@ std::optional<llvm::SmallBitVector> addedUnits(Value tensor) {
   return expand ? unitsOf(expand.getReassociationIndices(), expand.getResultType()) : std::nullopt;
 }
 
+/// The dimensions of one that everybody who reads the tensor takes away by a reshape.
+llvm::SmallBitVector unreadUnits(Value tensor) {
+  llvm::SmallBitVector units(cast<RankedTensorType>(tensor.getType()).getRank(), !tensor.use_empty());
+  for (Operation *user : tensor.getUsers()) {
+    auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+    const std::optional<llvm::SmallBitVector> taken =
+        collapse ? unitsOf(collapse.getReassociationIndices(), collapse.getSrcType()) : std::nullopt;
+    if (!taken)
+      return llvm::SmallBitVector(units.size());
+    units &= *taken;
+  }
+  return units;
+}
+
 /// Whether the tensor could as well be there without a dimension: nobody computes it in the kernel of its reader.
 bool isFreeToReshape(Value tensor) {
   Operation *producer = tensor.getDefiningOp();
   return !producer || isa<tensor::EmptyOp, linalg::FillOp>(producer) || producer->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// Drops the loops of one of an elementwise operation along which what it reads got its dimension by a reshape: the
-/// reshape goes behind the operation, to meet the one that takes it away.
-bool moveUnitsBehind(linalg::GenericOp op) {
+/// Whether it is there for one elementwise operation, and may lose a dimension itself.
+bool isOfOneReader(Value tensor) {
+  auto producer = tensor.getDefiningOp<linalg::GenericOp>();
+  return producer && producer->hasOneUse() && producer.getNumReductionLoops() == 0;
+}
+
+/// Of loops of one, those that stay are as good to read along as those that go.
+AffineMap withOtherUnits(AffineMap map, ArrayRef<int64_t> sizes, const llvm::SmallBitVector &dropped) {
+  SmallVector<AffineExpr> indices(map.getResults());
+  for (AffineExpr &index : indices) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    if (!loop || !dropped.test(loop.getPosition()))
+      continue;
+    for (unsigned other = 0; other < sizes.size(); ++other) {
+      const AffineExpr expr = getAffineDimExpr(other, map.getContext());
+      if (sizes[other] == 1 && !dropped.test(other) && !llvm::is_contained(indices, expr)) {
+        index = expr;
+        break;
+      }
+    }
+  }
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), indices, map.getContext());
+}
+
+enum class Reshape { InFront, Behind };
+
+/// Drops the loops of one of an elementwise operation along which what it reads got its dimension by a reshape in front
+/// of it: that goes behind the operation, to meet the one that takes it away. So does one that is behind the operation
+/// go in front of it.
+bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
   if (op.getNumReductionLoops() != 0)
     return false;
   Loops loops(op);
@@ -168,17 +213,27 @@ bool moveUnitsBehind(linalg::GenericOp op) {
     auto loop = dyn_cast<AffineDimExpr>(loops.maps[operand].getResult(dimension));
     return loop ? std::optional<unsigned>(loop.getPosition()) : std::nullopt;
   };
-  for (auto [number, input] : llvm::enumerate(loops.inputs))
-    if (std::optional<llvm::SmallBitVector> units = addedUnits(input))
-      for (unsigned dimension : units->set_bits())
-        if (std::optional<unsigned> loop = loopOf(number, dimension); loop && sizes[*loop] == 1)
-          dropped.set(*loop);
+  auto drop = [&](unsigned operand, const llvm::SmallBitVector &units) {
+    for (unsigned dimension : units.set_bits())
+      if (std::optional<unsigned> loop = loopOf(operand, dimension); loop && sizes[*loop] == 1)
+        dropped.set(*loop);
+  };
+  if (reshape == Reshape::InFront) {
+    for (auto [number, input] : llvm::enumerate(loops.inputs))
+      if (std::optional<llvm::SmallBitVector> units = addedUnits(input))
+        drop(number, *units);
+  } else if (op->getNumResults() == 1) {
+    drop(op.getNumDpsInputs(), unreadUnits(op->getResult(0)));
+    for (AffineMap &map : MutableArrayRef(loops.maps).take_front(loops.inputs.size()))
+      map = withOtherUnits(map, sizes, dropped);
+  }
   // Whatever else is read along such a loop must lose it, too.
   for (auto [number, input] : llvm::enumerate(loops.inputs)) {
     const std::optional<llvm::SmallBitVector> units = addedUnits(input);
     for (auto [dimension, expr] : llvm::enumerate(loops.maps[number].getResults())) {
       if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
-        if (!(units && units->test(dimension)) && !isFreeToReshape(input))
+        if (!(units && units->test(dimension)) && !isFreeToReshape(input) &&
+            !(reshape == Reshape::Behind && isOfOneReader(input)))
           dropped.reset(loop.getPosition());
         continue;
       }
@@ -262,9 +317,24 @@ void readWithoutUnits(linalg::GenericOp op) {
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
 }
 
+/// Dimensions of one that come and go, of a tensor whose sizes the program knows alone: MLIR takes those for nothing
+/// where each comes and goes at the same place.
+struct UnitsComeAndGo : OpRewritePattern<tensor::CollapseShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op, PatternRewriter &rewriter) const override {
+    auto expand = op.getSrc().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!expand || expand.getSrcType() != op.getResultType() || !addedUnits(op.getSrc()) ||
+        !unitsOf(op.getReassociationIndices(), op.getSrcType()))
+      return failure();
+    rewriter.replaceOp(op, expand.getSrc());
+    return success();
+  }
+};
+
 /// Reshapes that meet.
 void foldReshapes(func::FuncOp function) {
   RewritePatternSet patterns(function.getContext());
+  patterns.add<UnitsComeAndGo>(function.getContext());
   tensor::populateFoldTensorEmptyPatterns(patterns);
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, function.getContext());
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, function.getContext());
@@ -297,8 +367,11 @@ void moveUnitDimensions(func::FuncOp function) {
   for (linalg::GenericOp op : operationsOf(function)) {
     any |= llvm::any_of(op.getDpsInputs(), [](Value input) { return addedUnits(input).has_value(); });
     readWithoutUnits(op);
-    (void)moveUnitsBehind(op);
+    any |= dropUnitLoops(op, Reshape::InFront);
   }
+  const SmallVector<linalg::GenericOp> operations = operationsOf(function);
+  for (linalg::GenericOp op : llvm::reverse(operations))
+    any |= dropUnitLoops(op, Reshape::Behind);
   if (any)
     foldReshapes(function);
 }

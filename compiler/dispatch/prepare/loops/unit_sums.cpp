@@ -116,6 +116,15 @@ void joinSums(linalg::GenericOp op, IRRewriter &rewriter) {
     rewriter.replaceOp(op, collapsed->results);
 }
 
+void dropLoops(linalg::GenericOp op, const SmallVector<unsigned> &loops) {
+  IRRewriter rewriter(op);
+  linalg::ControlDropUnitDims control;
+  control.controlFn = [&](Operation *) { return loops; };
+  FailureOr<linalg::DropUnitDimsResult> dropped = linalg::dropUnitDims(rewriter, op, control);
+  if (succeeded(dropped))
+    rewriter.replaceOp(op, dropped->replacements);
+}
+
 } // namespace
 
 void dropUnitOffsets(func::FuncOp function) {
@@ -161,14 +170,24 @@ void dropUnitSums(func::FuncOp function) {
     if (op.hasPureTensorSemantics() && !op.hasIndexSemantics() && !isOfAttention(op) && !unitSumsOf(op).empty())
       found.push_back(op);
   });
-  IRRewriter rewriter(function.getContext());
+  for (linalg::GenericOp op : found)
+    dropLoops(op, unitSumsOf(op));
+}
+
+void dropUnitReductions(func::FuncOp function) {
+  SmallVector<linalg::GenericOp> found;
+  function.walk([&](linalg::GenericOp op) {
+    const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    if (op.hasPureTensorSemantics() && !op.hasIndexSemantics() && !isOfAttention(op) && isTreeReduction(op) &&
+        !contractionOf(op) && llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+      found.push_back(op);
+  });
   for (linalg::GenericOp op : found) {
-    linalg::ControlDropUnitDims control;
-    control.controlFn = [&](Operation *) { return unitSumsOf(op); };
-    rewriter.setInsertionPoint(op);
-    FailureOr<linalg::DropUnitDimsResult> dropped = linalg::dropUnitDims(rewriter, op, control);
-    if (succeeded(dropped))
-      rewriter.replaceOp(op, dropped->replacements);
+    const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
+    if (llvm::all_of(reduced, [&](unsigned loop) { return sizes[loop] == 1; }))
+      dropLoops(op, reduced);
   }
 }
 

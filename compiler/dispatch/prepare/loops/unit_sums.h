@@ -19,4 +19,8 @@ void joinSumsOfAll(mlir::func::FuncOp function);
 /// Drops reduced loops of one element where another one stays, and the dimensions of operands that they run over.
 void dropUnitSums(mlir::func::FuncOp function);
 
+/// What reduces one element alone, and is no product or window, computes each element of its result from another one:
+/// whether all numbers of an index are inside, where an index is one number.
+void dropUnitReductions(mlir::func::FuncOp function);
+
 } // namespace tenon::compiler::dispatch

@@ -81,6 +81,26 @@ func.func @f(%a: tensor<1x64x9xf32>, %v: tensor<64xf32>) -> tensor<1x64x9xf32> {
 }
 )mlir";
 
+// Rows that a list names, each of which is one, and what is computed of each.
+std::string gatherOfRows(const std::string &rows) {
+  return "#all = affine_map<(i, j, k) -> (i, j, k)>\nfunc.func @f(%x: tensor<5x9xf32>, %l: tensor<" + rows +
+         "xi32>, %n: index) -> tensor<" + rows + "x9xf32> {\n%e = tensor.empty(" + (rows == "?" ? "%n" : "") +
+         ") : tensor<" + rows +
+         "x1x9xf32>\n%g = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i)>, #all], iterator_types = "
+         "[\"parallel\", \"parallel\", \"parallel\"]} ins(%l : tensor<" +
+         rows + "xi32>) outs(%e : tensor<" + rows +
+         "x1x9xf32>) {\n^bb0(%p: i32, %o: f32):\n%q = arith.index_cast %p : i32 to index\n"
+         "%k = linalg.index 2 : index\n%r = tensor.extract %x[%q, %k] : tensor<5x9xf32>\n"
+         "linalg.yield %r : f32\n} -> tensor<" +
+         rows +
+         "x1x9xf32>\n%h = linalg.generic {indexing_maps = [#all, #all], iterator_types = [\"parallel\", \"parallel\", "
+         "\"parallel\"]} ins(%g : tensor<" +
+         rows + "x1x9xf32>) outs(%e : tensor<" + rows +
+         "x1x9xf32>) {\n^bb0(%p: f32, %o: f32):\n%r = arith.addf %p, %p : f32\nlinalg.yield %r : f32\n} -> tensor<" +
+         rows + "x1x9xf32>\n%c = tensor.collapse_shape %h [[0], [1, 2]] : tensor<" + rows + "x1x9xf32> into tensor<" +
+         rows + "x9xf32>\nreturn %c : tensor<" + rows + "x9xf32>\n}";
+}
+
 class UnitDimensionsTest : public KernelTextTest {
 protected:
   static std::vector<unsigned> ranks(mlir::func::FuncOp function) {
@@ -126,6 +146,38 @@ TEST_F(UnitDimensionsTest, AddedOnesGoBehindWhatReadsThem) {
   EXPECT_EQ(op.getNumLoops(), 2u);
   EXPECT_TRUE(op.getBody()->getOps<mlir::linalg::IndexOp>().empty()); // it was 0
   EXPECT_EQ((*function.getOps<mlir::func::ReturnOp>().begin())->getOperand(0), op.getResult(0));
+}
+
+TEST_F(UnitDimensionsTest, OnesThatAreTakenAwayGoInFrontOfWhatComputesThem) {
+  for (const char *rows : {"7", "?"}) {
+    auto function = parseFunction(gatherOfRows(rows));
+    moveUnitDimensions(function);
+    ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+    for (auto op : function.getOps<mlir::linalg::GenericOp>())
+      EXPECT_EQ(op.getNumLoops(), 2u) << rows;
+    EXPECT_TRUE(function.getOps<mlir::tensor::CollapseShapeOp>().empty()) << rows;
+  }
+}
+
+TEST_F(UnitDimensionsTest, AnotherLoopOfOneIsAsGoodToReadAlong) {
+  // Read along k, which goes; j stays.
+  auto function = parseFunction(R"mlir(
+#all = affine_map<(i, j, k, l) -> (i, j, k, l)>
+func.func @f(%x: tensor<3x1xi32>) -> tensor<3x1x9xi32> {
+  %e = tensor.empty() : tensor<3x1x1x9xi32>
+  %g = linalg.generic {indexing_maps = [affine_map<(i, j, k, l) -> (i, k)>, #all],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<3x1xi32>) outs(%e : tensor<3x1x1x9xi32>) {
+    ^bb0(%p: i32, %o: i32):
+      linalg.yield %p : i32
+  } -> tensor<3x1x1x9xi32>
+  %c = tensor.collapse_shape %g [[0], [1], [2, 3]] : tensor<3x1x1x9xi32> into tensor<3x1x9xi32>
+  return %c : tensor<3x1x9xi32>
+})mlir");
+  moveUnitDimensions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{2, 3}));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  EXPECT_EQ(op.getDpsInputs()[0], function.getArgument(0));
 }
 
 TEST_F(UnitDimensionsTest, VectorsAreReadAsTheyWere) {

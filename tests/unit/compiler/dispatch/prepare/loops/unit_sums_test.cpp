@@ -48,6 +48,25 @@ TEST_F(UnitSums, ASumOfOneElementStaysASum) {
   EXPECT_EQ(convolution("1", "1", "1").getNumReductionLoops(), 3u);
 }
 
+/// Whether all of `size` numbers of each of seven indices are inside.
+TEST_F(UnitSums, AReductionOfOneElementIsElementwise) {
+  for (const char *size : {"1", "2", "?"}) {
+    auto function =
+        parseFunction(std::string("func.func @f(%i: tensor<7x") + size +
+                      "xi1>) -> tensor<7xi1> {\n%t = arith.constant true\n%e = tensor.empty() : tensor<7xi1>\n"
+                      "%s = linalg.fill ins(%t : i1) outs(%e : tensor<7xi1>) -> tensor<7xi1>\n"
+                      "%v = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], "
+                      "iterator_types = [\"parallel\", \"reduction\"]} ins(%i : tensor<7x" +
+                      size +
+                      "xi1>) outs(%s : tensor<7xi1>) {\n^bb0(%x: i1, %y: i1):\n%r = arith.andi %y, %x : i1\n"
+                      "linalg.yield %r : i1\n} -> tensor<7xi1>\nreturn %v : tensor<7xi1>\n}");
+    dropUnitReductions(function);
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
+    auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+    EXPECT_EQ(op.getNumReductionLoops(), std::string(size) == "1" ? 0u : 1u) << size;
+  }
+}
+
 /// One row of a window goes, unless its image has other rows than the result: image[h, w] of 9 rows, `rows` of the
 /// result.
 class UnitWindows : public KernelTextTest {
