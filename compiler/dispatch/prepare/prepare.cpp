@@ -9,6 +9,7 @@
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/fusing.h"
+#include "compiler/dispatch/prepare/guarded_reads.h"
 #include "compiler/dispatch/prepare/inline_reads.h"
 #include "compiler/dispatch/prepare/loops/lesser_results.h"
 #include "compiler/dispatch/prepare/loops/loop_reads.h"
@@ -315,6 +316,7 @@ void generalizeOperations(func::FuncOp function) {
   nameParallelLoops(function);
   splitLesserResults(function);
   dropUnitSums(function);
+  dropUnitReductions(function);
   dropUnitDimensionsOfResults(function);
   moveUnitDimensions(function);
   readStartsAsInputs(function);
@@ -343,6 +345,8 @@ LogicalResult prepareFunction(func::FuncOp function) {
   splitWidenings(function);
   fuse();
   if (inlineReads(function))
+    fuse();
+  if (guardReads(function))
     fuse();
   storeFactors(function);
   joinSumsOfAll(function);
