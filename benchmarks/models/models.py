@@ -64,6 +64,53 @@ def llama(case):
     return Plain(LlamaModel(LlamaConfig(**(small if case.tiny else large))), "last_hidden_state", use_cache=False)
 
 
+def modernbert(case):
+    """Every third layer looks at all tokens, the others at a window."""
+    from transformers import ModernBertConfig, ModernBertModel  # pylint: disable=import-outside-toplevel
+    small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 96, "vocab_size": 100,
+             "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    return Plain(ModernBertModel(ModernBertConfig(**(small if case.tiny else {}))), "last_hidden_state")
+
+
+def qwen3(case):
+    """The widths of the one of 0.6 billion weights, six layers of it."""
+    from transformers import Qwen3Config, Qwen3Model  # pylint: disable=import-outside-toplevel
+    small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32,
+             "intermediate_size": 96, "vocab_size": 100}
+    large = {"hidden_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+             "intermediate_size": 3072, "vocab_size": 151936}
+    return Plain(Qwen3Model(Qwen3Config(**(small if case.tiny else large))), "last_hidden_state", use_cache=False)
+
+
+class Encoder(nn.Module):
+    """Of transformers, from the tensor that it is called with to its states."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, given):
+        return self.inner(given).last_hidden_state
+
+
+def t5(case):
+    """The encoder of t5-base."""
+    from transformers import T5Config, T5EncoderModel  # pylint: disable=import-outside-toplevel
+    small = {"vocab_size": 100, "d_model": 64, "d_kv": 16, "d_ff": 96, "num_layers": 2, "num_heads": 4}
+    large = {"d_model": 768, "d_kv": 64, "d_ff": 3072, "num_layers": 12, "num_heads": 12}
+    return Encoder(T5EncoderModel(T5Config(**(small if case.tiny else large))))
+
+
+def whisper(case):
+    """The encoder of whisper-small, of 30 seconds."""
+    from transformers import WhisperConfig, WhisperModel  # pylint: disable=import-outside-toplevel
+    small = {"d_model": 64, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 96, "decoder_layers": 1,
+             "max_source_positions": 20, "num_mel_bins": 20}
+    large = {"d_model": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 1,
+             "max_source_positions": 1500, "num_mel_bins": 80}
+    return Encoder(WhisperModel(WhisperConfig(**(small if case.tiny else large))).encoder)
+
+
 def decoder(case):
     return Decoder(128, 4, 2, 192, 2) if case.tiny else Decoder(4096, 32, 8, 14336, 4)
 
@@ -105,6 +152,14 @@ def tokens(case, generator):
             (torch.arange(case.length)[None, :] < ends[:, None]).long()]
 
 
+def tokens_alone(case, generator):
+    return tokens(case, generator)[:1]
+
+
+def sounds(case, generator):
+    return [torch.randn(case.batch, 20 if case.tiny else 80, 2 * case.length, generator=generator).to(KINDS[case.kind])]
+
+
 def hidden(width):
     def make(case, generator):
         return [torch.randn(case.batch, case.length, width[case.tiny], generator=generator).to(KINDS[case.kind])]
@@ -142,10 +197,18 @@ def vectors(case, generator):
 MODELS = {
     "resnet50": (vision("resnet50", num_classes=10), images),
     "mobilenet_v2": (vision("mobilenet_v2", num_classes=10, width_mult=0.25), images),
+    "efficientnet_b0": (vision("efficientnet_b0", num_classes=10), images),
+    "densenet121": (vision("densenet121", num_classes=10, block_config=(2, 2)), images),
+    "convnext_tiny": (vision("convnext_tiny", num_classes=10), images),
+    "swin_t": (vision("swin_t", num_classes=10), images),
     "vit_b_16": (vit_b_16, images),
     "bert": (bert, tokens),
     "gpt2": (gpt2, tokens),
     "llama": (llama, tokens),
+    "modernbert": (modernbert, tokens),
+    "qwen3": (qwen3, tokens),
+    "t5": (t5, tokens_alone),
+    "whisper": (whisper, sounds),
     "decoder": (decoder, prefill_inputs),
     "decode": (decoder, decoder_inputs),
     "unet": (unet, unet_inputs),
@@ -231,6 +294,10 @@ SETS = {
             [Case("bert", kind, 2, 24, True) for kind in ("f32", "bf16")] +
             [Case("gpt2", kind, 2, 40, True) for kind in ("f32", "bf16")] +
             [Case("llama", kind, 2, 40, True) for kind in ("f32", "bf16")] +
+            [Case(model, kind, 1, 64, True) for model in ("efficientnet_b0", "densenet121") for kind in ("f32", "bf16")] +
+            [Case(model, kind, 1, 32, True) for model in ("convnext_tiny", "swin_t") for kind in ("f32", "bf16")] +
+            [Case(model, kind, 2, 40, True) for model in ("modernbert", "qwen3", "t5") for kind in ("f32", "bf16")] +
+            [Case("whisper", kind, 2, 20, True) for kind in ("f32", "bf16")] +
             [Case("decoder", kind, 2, 40, True) for kind in ("f32", "bf16")] +
             [Case("decode", kind, 2, 39, True) for kind in ("f32", "bf16")] +
             [Case("unet", kind, 2, 8, True) for kind in ("f32", "bf16")] +
@@ -246,4 +313,8 @@ SETS = {
               Case("decode", "bf16", 1, 2047), Case("decode", "bf16", 16, 2047),
               Case("unet", "bf16", 2, 64), Case("unet", "bf16", 2, 32), Case("mixer", "bf16", 32, 224),
               Case("lstm", "bf16", 32, 32), Case("train_conv", "bf16", 32, 32), Case("train_mlp", "bf16", 1024, 0)],
+    "second": [Case("convnext_tiny", "bf16", 32, 224), Case("swin_t", "bf16", 32, 224), Case("efficientnet_b0", "bf16", 32, 224),
+               Case("densenet121", "bf16", 32, 224), Case("modernbert", "bf16", 8, 512), Case("qwen3", "bf16", 1, 1024),
+               Case("t5", "bf16", 8, 512), Case("whisper", "bf16", 4, 1500), Case("resnet50", "tf32", 32, 224),
+               Case("bert", "tf32", 8, 512), Case("lstm", "bf16", 32, 32), Case("train_conv", "bf16", 32, 32)],
 }

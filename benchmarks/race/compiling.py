@@ -36,8 +36,9 @@ def main(description, name, sets, program):
     def compile_one(case):
         own = case.flags() if hasattr(case, "flags") else []
         source, target = (os.path.join(arguments.output, case.name() + suffix) for suffix in (".mlir", ".tenon"))
+        text = program(case)  # which may be read from `source`
         with open(source, "w", encoding="utf-8") as file:
-            file.write(program(case))
+            file.write(text)
         done = subprocess.run([os.path.join(arguments.build, "compiler/tools/tenon-compile"), source, "-o", target, "--jobs=1",
                                "--target=" + arguments.target, *own, *arguments.flags], capture_output=True, text=True, check=False)
         return case.name(), done

@@ -11,6 +11,7 @@
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/host_operations.h"
 #include "compiler/dispatch/log_sum.h"
+#include "compiler/dispatch/open_softmax.h"
 #include "compiler/dispatch/outline_along.h"
 #include "compiler/dispatch/outline_kernel.h"
 #include "compiler/dispatch/prepare/choice_keys.h"
@@ -171,20 +172,9 @@ private:
   static GroupedBlock groupsOf(Block &block) {
     GroupedBlock grouped = formGroups(block);
     bool isApart = false;
-    IRRewriter rewriter(block.getParentOp()->getContext());
-    for (auto softmax : llvm::to_vector(block.getOps<linalg::SoftmaxOp>())) {
-      if (llvm::any_of(grouped.groups, [&](const Group &group) { return group.contains(softmax); }))
-        continue;
-      // MLIR's decomposition takes floats for granted; of integers there is no softmax.
-      if (!softmax.hasPureTensorSemantics() || !isa<FloatType>(getElementTypeOrSelf(softmax.getInput().getType())))
-        continue;
-      rewriter.setInsertionPoint(softmax);
-      FailureOr<SmallVector<Value>> results = softmax.decomposeOperation(rewriter);
-      if (failed(results))
-        continue;
-      rewriter.replaceOp(softmax, *results);
-      isApart = true;
-    }
+    for (auto softmax : llvm::to_vector(block.getOps<linalg::SoftmaxOp>()))
+      if (llvm::none_of(grouped.groups, [&](const Group &group) { return group.contains(softmax); }))
+        isApart |= openSoftmax(softmax);
     for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
       if (op->hasAttr(kLogSumExp) &&
           llvm::none_of(grouped.groups, [&](const Group &group) { return group.logSum == op; })) {

@@ -113,7 +113,10 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
         continue;
       const bool inlines = function.walk([](linalg_ext::CustomOp) { return WalkResult::interrupt(); }).wasInterrupted();
       // A shape is read from the scalars that it was made of, so before those become a tensor.
-      rewrite(function, addReshapePatterns);
+      rewrite(function, [](RewritePatternSet &patterns) {
+        addReshapePatterns(patterns);
+        addPaddedReadPatterns(patterns);
+      });
       rewrite(function, [](RewritePatternSet &patterns) {
         affine::populateAffineExpandIndexOpsAsAffinePatterns(patterns);
         addBranchPatterns(patterns);

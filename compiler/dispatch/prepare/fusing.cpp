@@ -190,6 +190,22 @@ bool staysProduct(linalg::GenericOp producer) {
   });
 }
 
+/// Whether `operand` is a copy of a tensor in which the reduced elements of the product are adjacent, as in the weights
+/// of a layer that are turned around in front of it: the product reads these as they lie.
+bool isTurnedAway(linalg::GenericOp consumer, OpOperand *operand, const Contraction &product) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!producer || producer.getNumDpsInputs() != 1 || producer->getNumResults() != 1 ||
+      !llvm::hasSingleElement(*producer.getBody()))
+    return false;
+  const AffineMap read = consumer.getMatchingIndexingMap(operand), source = producer.getIndexingMapsArray().front(),
+                  written = producer.getIndexingMapsArray().back();
+  if (!source.isPermutation() || !written.isPermutation() || source.getNumResults() == 0)
+    return false;
+  const unsigned last = *written.getResultPosition(source.getResults().back());
+  auto loop = dyn_cast<AffineDimExpr>(read.getResult(last));
+  return loop && llvm::is_contained(product.reduced, loop.getPosition());
+}
+
 /// Whether tensor cores multiply `operand` by many rows: each tile of these would compute it again, one element after
 /// the other, where a copy of it comes by itself (measured on an H100: int8 weights of 128 rows take 255 us so, 114 us
 /// with a kernel that stores them).
@@ -197,6 +213,8 @@ bool isFactorOfManyRows(linalg::GenericOp consumer, OpOperand *operand) {
   if (consumer.isDpsInit(operand) || isOfAttention(consumer) || readsWindows(consumer))
     return false;
   const std::optional<Contraction> product = contractionOf(consumer);
+  if (product && isTurnedAway(consumer, operand, *product))
+    return false;
   if (product && mayTilesCompute(*product)) {
     const bool isLeft = llvm::is_contained(product->left.inputs, operand->getOperandNumber());
     const ContractionSide &other = isLeft ? product->right : product->left;

@@ -13,6 +13,7 @@
 #include "compiler/dispatch/prepare/inline_reads.h"
 #include "compiler/dispatch/prepare/loops/lesser_results.h"
 #include "compiler/dispatch/prepare/loops/loop_reads.h"
+#include "compiler/dispatch/prepare/loops/repeated_loops.h"
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/loops/unit_sums.h"
 #include "compiler/dispatch/prepare/narrow_divisions.h"
@@ -314,6 +315,7 @@ void generalizeOperations(func::FuncOp function) {
   addSignsOfLoops(toLinalg);
   rewrite(function, std::move(toLinalg));
   nameParallelLoops(function);
+  foldRepeatedLoops(function);
   splitLesserResults(function);
   dropUnitSums(function);
   dropUnitReductions(function);

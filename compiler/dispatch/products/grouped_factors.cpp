@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/grouped_factors.h"
 
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -45,6 +46,9 @@ bool isGroupedFactor(OpOperand *operand) {
     const std::optional<Contraction> form = product ? contractionOf(product) : std::nullopt;
     return form && !product.isDpsInit(&use) && computesFactors(*form, producer);
   }
+  // The weights of an attention would get the groups, too: what is between its products has their form alone.
+  if (isOfAttention(reader))
+    return false;
   const std::optional<Contraction> product = contractionOf(reader);
   if (!product || !map.isProjectedPermutation() || !computesFactors(*product, producer))
     return false;

@@ -62,6 +62,34 @@ struct LowerPad : OpRewritePattern<tensor::PadOp> {
   }
 };
 
+/// A body that reads a padded tensor where its loops are, and these end in front of the padding, reads what was padded:
+/// so importers write the average of a whole image.
+struct ReadInsideOfPad : OpRewritePattern<tensor::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExtractOp op, PatternRewriter &rewriter) const override {
+    auto pad = op.getTensor().getDefiningOp<tensor::PadOp>();
+    if (!pad)
+      return failure();
+    for (auto [index, low, high, size] :
+         llvm::zip_equal(op.getIndices(), pad.getMixedLowPad(), pad.getMixedHighPad(), pad.getSourceType().getShape()))
+      if (!isZeroInteger(low) || (!isZeroInteger(high) && !isBelowLoop(index, size)))
+        return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.getTensorMutable().assign(pad.getSource()); });
+    return success();
+  }
+
+private:
+  /// Whether the index is that of a loop over no more than `size`.
+  static bool isBelowLoop(Value index, int64_t size) {
+    auto loop = index.getDefiningOp<linalg::IndexOp>();
+    auto op = loop ? loop->getParentOfType<linalg::LinalgOp>() : linalg::LinalgOp();
+    if (!op || ShapedType::isDynamic(size))
+      return false;
+    const int64_t range = op.getStaticLoopRanges()[loop.getDim()];
+    return !ShapedType::isDynamic(range) && range <= size;
+  }
+};
+
 // Each tensor is a parameter of the kernel and a read in its body.
 constexpr size_t kMostParts = 16;
 // A thread writes an element of each of so many parts (unrolledLoopOf in dispatch/analysis/kernel_config.h).
@@ -178,6 +206,10 @@ private:
 
 void addPadPatterns(RewritePatternSet &patterns) {
   patterns.add<LowerPad, LowerConcat>(patterns.getContext());
+}
+
+void addPaddedReadPatterns(RewritePatternSet &patterns) {
+  patterns.add<ReadInsideOfPad>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

@@ -14,11 +14,13 @@ void addSlicePatterns(mlir::RewritePatternSet &patterns);
 void checkPlaces(mlir::func::FuncOp function);
 /// tensor.pad, concat.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
+/// tensor.extract of a tensor.pad, where it cannot meet the padding. Before the pad is something else.
+void addPaddedReadPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.gather, scatter.
 void addGatherPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.generate, from_elements, insert.
 void addElementPatterns(mlir::RewritePatternSet &patterns);
-/// tensor.reshape, bitcast.
+/// tensor.reshape, bitcast; dimensions of one that slices leave.
 void addReshapePatterns(mlir::RewritePatternSet &patterns);
 /// linalg.pack, unpack.
 void addPackPatterns(mlir::RewritePatternSet &patterns);

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -73,6 +74,9 @@ struct LowerBitcast : OpRewritePattern<tensor::BitcastOp> {
 
 void addReshapePatterns(RewritePatternSet &patterns) {
   patterns.add<LowerBitcast, LowerReshape>(patterns.getContext());
+  // A dimension of one that a slice leaves and a reshape takes away is dropped by the slice: queries of [b, n, 3, h,
+  // d].
+  tensor::populateReassociativeReshapeFoldingPatterns(patterns);
 }
 
 } // namespace tenon::compiler::input

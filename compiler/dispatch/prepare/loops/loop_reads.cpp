@@ -25,7 +25,7 @@ linalg::IndexOp loopBehind(Value index) {
 struct ReadAtLoops : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 0)
+    if (!op.hasPureTensorSemantics())
       return failure();
     for (auto read : op.getBody()->getOps<tensor::ExtractOp>()) {
       std::optional<AffineMap> map = placeOf(read, op);
@@ -64,27 +64,40 @@ private:
   }
 };
 
-/// Numbers counted from the end are none here.
-struct LoopIsNotNegative : OpRewritePattern<arith::CmpIOp> {
+/// Numbers counted from the end are none here, and none is as long as what the loop runs over.
+struct LoopIsWithinItsRange : OpRewritePattern<arith::CmpIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::CmpIOp op, PatternRewriter &rewriter) const override {
-    const bool isBelow = op.getPredicate() == arith::CmpIPredicate::slt,
-               isNotBelow = op.getPredicate() == arith::CmpIPredicate::sge;
-    if (!loopBehind(op.getLhs()) || !matchPattern(op.getRhs(), m_Zero()) || (!isBelow && !isNotBelow))
+    using Predicate = arith::CmpIPredicate;
+    const bool isBelow = op.getPredicate() == Predicate::slt || op.getPredicate() == Predicate::ult,
+               isNotBelow = op.getPredicate() == Predicate::sge || op.getPredicate() == Predicate::uge;
+    linalg::IndexOp loop = loopBehind(op.getLhs());
+    APInt limit;
+    if (!loop || !matchPattern(op.getRhs(), m_ConstantInt(&limit)) || (!isBelow && !isNotBelow))
       return failure();
-    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, rewriter.getBoolAttr(isNotBelow));
+    const int64_t known = limit.getSExtValue(), size = rangeOf(loop);
+    const bool isSigned = op.getPredicate() == Predicate::slt || op.getPredicate() == Predicate::sge;
+    if (known <= 0 ? !isSigned : ShapedType::isDynamic(size) || size > known)
+      return failure();
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, rewriter.getBoolAttr((known > 0) == isBelow));
     return success();
+  }
+
+private:
+  static int64_t rangeOf(linalg::IndexOp loop) {
+    auto op = loop->getParentOfType<linalg::LinalgOp>();
+    return op.getStaticLoopRanges()[loop.getDim()];
   }
 };
 
 } // namespace
 
 void addSignsOfLoops(RewritePatternSet &patterns) {
-  patterns.add<LoopIsNotNegative>(patterns.getContext());
+  patterns.add<LoopIsWithinItsRange>(patterns.getContext());
 }
 
 void addLoopReads(RewritePatternSet &patterns) {
-  patterns.add<LoopIsNotNegative, ReadAtLoops>(patterns.getContext());
+  patterns.add<LoopIsWithinItsRange, ReadAtLoops>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::dispatch

@@ -3,6 +3,7 @@
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -44,6 +45,63 @@ TEST_F(LoopReads, WhatIsReadAtTheLoopsIsAnOperand) {
   EXPECT_EQ(op.getDpsInputs()[1], function.getArgument(0));
   EXPECT_TRUE(op.getBody()->getOps<mlir::tensor::ExtractOp>().empty());
   EXPECT_TRUE(op.getBody()->getOps<mlir::arith::CmpIOp>().empty());
+}
+
+// The average of a whole image, as importers write it: comparisons of the places with its sizes.
+TEST_F(LoopReads, SumsReadAtTheirLoopsWhatIsAsLongAsThese) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<2x8x24xf32>, %window: tensor<24xi1>, %start: tensor<2x8xf32>) -> tensor<2x8xf32> {
+      %zero = arith.constant 0.0 : f32
+      %n = arith.constant 24 : index
+      %0 = linalg.generic {indexing_maps = [affine_map<(b, c, k) -> (k)>, affine_map<(b, c, k) -> (b, c)>],
+          iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%window : tensor<24xi1>) outs(%start : tensor<2x8xf32>) {
+        ^bb0(%w: i1, %o: f32):
+          %i = linalg.index 0 : index
+          %j = linalg.index 1 : index
+          %k = linalg.index 2 : index
+          %v = tensor.extract %a[%i, %j, %k] : tensor<2x8x24xf32>
+          %l = arith.cmpi ult, %k, %n : index
+          %s = arith.select %l, %v, %zero : f32
+          %t = arith.addf %o, %s : f32
+          linalg.yield %t : f32
+      } -> tensor<2x8xf32>
+      return %0 : tensor<2x8xf32>
+    })mlir");
+  mlir::RewritePatternSet patterns(&context_);
+  addLoopReads(patterns);
+  EXPECT_TRUE(succeeded(mlir::applyPatternsGreedily(function, std::move(patterns))));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  ASSERT_EQ(op.getNumDpsInputs(), 2);
+  EXPECT_EQ(op.getDpsInputs()[1], function.getArgument(0));
+  EXPECT_TRUE(op.getBody()->getOps<mlir::arith::SelectOp>().empty());
+}
+
+// One less, and the last place is not below.
+TEST_F(LoopReads, AComparisonThatALoopMayPassStays) {
+  for (const char *comparison :
+       {"ult, %k, %short", "slt, %k, %short", "sge, %k, %short", "ult, %k, %below", "eq, %k, %n"}) {
+    auto function = parseFunction(std::string(R"mlir(
+    func.func @f(%e: tensor<24xi1>) -> tensor<24xi1> {
+      %n = arith.constant 24 : index
+      %short = arith.constant 23 : index
+      %below = arith.constant -1 : index
+      %0 = linalg.generic {indexing_maps = [affine_map<(k) -> (k)>], iterator_types = ["parallel"]}
+          outs(%e : tensor<24xi1>) {
+        ^bb0(%o: i1):
+          %k = linalg.index 0 : index
+          %l = arith.cmpi )mlir") +
+                                  comparison + R"mlir( : index
+          linalg.yield %l : i1
+      } -> tensor<24xi1>
+      return %0 : tensor<24xi1>
+    })mlir");
+    mlir::RewritePatternSet patterns(&context_);
+    addLoopReads(patterns);
+    (void)mlir::applyPatternsGreedily(function, std::move(patterns));
+    auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+    EXPECT_FALSE(op.getBody()->getOps<mlir::arith::CmpIOp>().empty()) << comparison;
+  }
 }
 
 } // namespace

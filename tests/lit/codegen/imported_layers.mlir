@@ -1,0 +1,112 @@
+// What importers write around the layers of a net is no kernel of its own: weights that are turned and repeated for each
+// input, queries, keys and values out of one product, the average of a whole image.
+// RUN: tenon-compile %s --target=sm_90a --images=ptx --print-dispatches -o %t.tenon 2> %t.remarks
+// RUN: FileCheck %s < %t.remarks
+// RUN: FileCheck %s --check-prefix=TURNED < %t.remarks
+// RUN: tenon-run %t.tenon --device=emulator --function=layer --input=2x3x5x64xbf16=1 --input=128x64xbf16=2 | FileCheck %s --check-prefix=LAYER
+// RUN: tenon-run %t.tenon --device=emulator --function=packed --input=1x64x3x2x64xbf16=1 --input=1x64x64xi1=0 | FileCheck %s --check-prefix=HIDDEN
+// RUN: tenon-run %t.tenon --device=emulator --function=packed --input=1x64x3x2x64xbf16=3 --input=1x64x64xi1=1 | FileCheck %s --check-prefix=SEEN
+// RUN: tenon-run %t.tenon --device=emulator --function=average --input=2x3x6x6xf32=36 | FileCheck %s --check-prefix=AVERAGE
+
+// CHECK: kernel 'layer_dispatch_0' ends here: 2 operations
+// CHECK-NOT: layer_dispatch_1
+// TURNED: contraction '6x5x128x64 pppr: bf16(d0, d1, d3), bf16(d2, d3)
+// LAYER: 2x3x5x128xbf16=
+// LAYER-SAME: [128 128
+func.func @layer(%x: tensor<2x3x5x64xbf16>, %w: tensor<128x64xbf16>) -> tensor<2x3x5x128xbf16> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x128xbf16>
+  %t = linalg.transpose ins(%w : tensor<128x64xbf16>) outs(%e : tensor<64x128xbf16>) permutation = [1, 0]
+  %e4 = tensor.empty() : tensor<2x3x64x128xbf16>
+  %w4 = linalg.broadcast ins(%t : tensor<64x128xbf16>) outs(%e4 : tensor<2x3x64x128xbf16>) dimensions = [0, 1]
+  %a = tensor.collapse_shape %x [[0, 1], [2], [3]] : tensor<2x3x5x64xbf16> into tensor<6x5x64xbf16>
+  %b = tensor.collapse_shape %w4 [[0, 1], [2], [3]] : tensor<2x3x64x128xbf16> into tensor<6x64x128xbf16>
+  %e5 = tensor.empty() : tensor<6x5x128xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e5 : tensor<6x5x128xf32>) -> tensor<6x5x128xf32>
+  %r = linalg.batch_matmul ins(%a, %b : tensor<6x5x64xbf16>, tensor<6x64x128xbf16>) outs(%f : tensor<6x5x128xf32>) -> tensor<6x5x128xf32>
+  %e6 = tensor.empty() : tensor<6x5x128xbf16>
+  %n = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+      iterator_types = ["parallel", "parallel", "parallel"]} ins(%r : tensor<6x5x128xf32>) outs(%e6 : tensor<6x5x128xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %y = arith.truncf %in : f32 to bf16
+    linalg.yield %y : bf16
+  } -> tensor<6x5x128xbf16>
+  %o = tensor.expand_shape %n [[0, 1], [2], [3]] output_shape [2, 3, 5, 128] : tensor<6x5x128xbf16> into tensor<2x3x5x128xbf16>
+  return %o : tensor<2x3x5x128xbf16>
+}
+
+#q = affine_map<(b, m, n, k1, k2) -> (b, m, k1)>
+#k = affine_map<(b, m, n, k1, k2) -> (b, k2, k1)>
+#v = affine_map<(b, m, n, k1, k2) -> (b, k2, n)>
+#s = affine_map<(b, m, n, k1, k2) -> ()>
+#m = affine_map<(b, m, n, k1, k2) -> (b, m, k2)>
+#o = affine_map<(b, m, n, k1, k2) -> (b, m, n)>
+
+// CHECK: kernel 'packed_dispatch_{{[0-3]}}' ends here: 4 operations
+// CHECK-NOT: packed_dispatch_4
+// HIDDEN: [0 0
+// SEEN: [3 3
+func.func @packed(%qkv: tensor<1x64x3x2x64xbf16>, %mask: tensor<1x64x64xi1>) -> tensor<2x64x64xbf16> {
+  %c = arith.constant 0.125 : bf16
+  %q5 = tensor.extract_slice %qkv[0, 0, 0, 0, 0] [1, 64, 1, 2, 64] [1, 1, 1, 1, 1] : tensor<1x64x3x2x64xbf16> to tensor<1x64x1x2x64xbf16>
+  %q4 = tensor.collapse_shape %q5 [[0], [1, 2], [3], [4]] : tensor<1x64x1x2x64xbf16> into tensor<1x64x2x64xbf16>
+  %k5 = tensor.extract_slice %qkv[0, 0, 1, 0, 0] [1, 64, 1, 2, 64] [1, 1, 1, 1, 1] : tensor<1x64x3x2x64xbf16> to tensor<1x64x1x2x64xbf16>
+  %k4 = tensor.collapse_shape %k5 [[0], [1, 2], [3], [4]] : tensor<1x64x1x2x64xbf16> into tensor<1x64x2x64xbf16>
+  %v5 = tensor.extract_slice %qkv[0, 0, 2, 0, 0] [1, 64, 1, 2, 64] [1, 1, 1, 1, 1] : tensor<1x64x3x2x64xbf16> to tensor<1x64x1x2x64xbf16>
+  %v4 = tensor.collapse_shape %v5 [[0], [1, 2], [3], [4]] : tensor<1x64x1x2x64xbf16> into tensor<1x64x2x64xbf16>
+  %e4 = tensor.empty() : tensor<1x2x64x64xbf16>
+  %qt = linalg.transpose ins(%q4 : tensor<1x64x2x64xbf16>) outs(%e4 : tensor<1x2x64x64xbf16>) permutation = [0, 2, 1, 3]
+  %kt = linalg.transpose ins(%k4 : tensor<1x64x2x64xbf16>) outs(%e4 : tensor<1x2x64x64xbf16>) permutation = [0, 2, 1, 3]
+  %vt = linalg.transpose ins(%v4 : tensor<1x64x2x64xbf16>) outs(%e4 : tensor<1x2x64x64xbf16>) permutation = [0, 2, 1, 3]
+  %em = tensor.empty() : tensor<1x2x64x64xi1>
+  %m4 = linalg.broadcast ins(%mask : tensor<1x64x64xi1>) outs(%em : tensor<1x2x64x64xi1>) dimensions = [1]
+  %qs = tensor.collapse_shape %qt [[0, 1], [2], [3]] : tensor<1x2x64x64xbf16> into tensor<2x64x64xbf16>
+  %ks = tensor.collapse_shape %kt [[0, 1], [2], [3]] : tensor<1x2x64x64xbf16> into tensor<2x64x64xbf16>
+  %vs = tensor.collapse_shape %vt [[0, 1], [2], [3]] : tensor<1x2x64x64xbf16> into tensor<2x64x64xbf16>
+  %ms = tensor.collapse_shape %m4 [[0, 1], [2], [3]] : tensor<1x2x64x64xi1> into tensor<2x64x64xi1>
+  %e = tensor.empty() : tensor<2x64x64xbf16>
+  %r = iree_linalg_ext.attention {indexing_maps = [#q, #k, #v, #s, #m, #o]}
+      ins(%qs, %ks, %vs, %c, %ms : tensor<2x64x64xbf16>, tensor<2x64x64xbf16>, tensor<2x64x64xbf16>, bf16, tensor<2x64x64xi1>)
+      outs(%e : tensor<2x64x64xbf16>) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> tensor<2x64x64xbf16>
+  return %r : tensor<2x64x64xbf16>
+}
+
+// CHECK: kernel 'average_dispatch_0' ends here
+// CHECK-NOT: average_dispatch_1
+// AVERAGE: 2x3x1x1xf32={{.*}}36{{.*}}36
+func.func @average(%x: tensor<2x3x6x6xf32>) -> tensor<2x3x1x1xf32> {
+  %z = arith.constant 0.0 : f32
+  %count = arith.constant 36.0 : f32
+  %n = arith.constant 6 : index
+  %window = tensor.empty() : tensor<6x6xi1>
+  %e = tensor.empty() : tensor<2x3x1x1xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x3x1x1xf32>) -> tensor<2x3x1x1xf32>
+  %padded = tensor.pad %x low[0, 0, 0, 0] high[0, 0, 1, 1] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %z : f32
+  } : tensor<2x3x6x6xf32> to tensor<2x3x7x7xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(a, b, c, d, i, j) -> (i, j)>, affine_map<(a, b, c, d, i, j) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%window : tensor<6x6xi1>) outs(%f : tensor<2x3x1x1xf32>) {
+  ^bb0(%w: i1, %o: f32):
+    %a = linalg.index 0 : index
+    %b = linalg.index 1 : index
+    %i = linalg.index 4 : index
+    %j = linalg.index 5 : index
+    %v = tensor.extract %padded[%a, %b, %i, %j] : tensor<2x3x7x7xf32>
+    %p = arith.cmpi ult, %i, %n : index
+    %q = arith.select %p, %v, %z : f32
+    %t = arith.addf %q, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<2x3x1x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<2x3x1x1xf32>) outs(%e : tensor<2x3x1x1xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %v = arith.divf %in, %count : f32
+    linalg.yield %v : f32
+  } -> tensor<2x3x1x1xf32>
+  return %r : tensor<2x3x1x1xf32>
+}
