@@ -133,11 +133,14 @@ def slowest(profile, most=25):
 
 
 def measure(case, runtime, arguments):
+    # What our kernels may do there, PyTorch's may do too; what both are compared with is exact.
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     path = os.path.join(arguments.programs, case.name())
     with open(path + ".json", encoding="utf-8") as file:
         shapes = {name: tuple(shape) for name, shape in json.load(file).items()}
     net = models.build(case, "cuda")
     wanted = judge.called(case, net, shapes, "f32", "cuda")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = case.kind == "tf32"
     theirs = judge.distance(judge.called(case, net, shapes, case.kind, "cuda"), wanted)
     del net
     tensors = [*models.weights(case, shapes, "cuda"), *models.inputs(case, "cuda")]
