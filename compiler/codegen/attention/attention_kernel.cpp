@@ -2,6 +2,7 @@
 #include "compiler/codegen/attention/attention_kernel.h"
 
 #include "compiler/dispatch/attention/match.h"
+#include "compiler/dispatch/open_softmax.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"

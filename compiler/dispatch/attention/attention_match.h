@@ -8,9 +8,6 @@
 
 namespace tenon::compiler::dispatch {
 
-/// On a softmax of an attention: AttentionMatch::hiddenIsZero.
-inline constexpr llvm::StringLiteral kHiddenIsZero = "tenon.hidden_is_zero";
-
 /// An operation that computes the logarithm of the sum of exponentials of rows, times a factor, and nothing else.
 struct LogSum {
   mlir::linalg::GenericOp op;

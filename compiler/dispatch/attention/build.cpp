@@ -6,6 +6,7 @@
 #include "compiler/dispatch/attention/forms/f8_factors.h"
 #include "compiler/dispatch/attention/log_sum_exp.h"
 #include "compiler/dispatch/attention/logits.h"
+#include "compiler/dispatch/open_softmax.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

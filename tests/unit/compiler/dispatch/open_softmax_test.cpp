@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/open_softmax.h"
 
-#include "compiler/dispatch/attention/attention_match.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
