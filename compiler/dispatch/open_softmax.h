@@ -7,9 +7,11 @@
 
 namespace tenon::compiler::dispatch {
 
-/// Of a row all of whose logits are -inf it is 0 where the program says so (kHiddenIsZero,
-/// attention/attention_match.h), as it is in a kernel of attention; else 0 / 0.
-/// @return whether it was; what is no softmax of floats stays
+/// On a softmax of an attention: of a row all of whose logits are -inf it is 0, not 0 / 0.
+inline constexpr llvm::StringLiteral kHiddenIsZero = "tenon.hidden_is_zero";
+
+/// What a row that is hidden becomes is the same as in a kernel of attention.
+/// @return whether it was taken apart; what is no softmax of floats stays
 bool openSoftmax(mlir::linalg::SoftmaxOp softmax);
 
 } // namespace tenon::compiler::dispatch

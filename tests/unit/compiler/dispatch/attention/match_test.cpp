@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/attention/build.h"
+#include "compiler/dispatch/open_softmax.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
