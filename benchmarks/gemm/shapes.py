@@ -20,7 +20,7 @@ class Product:
     n: int
     k: int
     batch: int = 0
-    fused: str = ""  # "relu", "gelu" (by erf): + bias, then that
+    fused: str = ""  # "relu", "gelu" (by erf): + bias, then that; of STEPS as importers write it, each step rounded to the result's type
     unknown: str = ""  # which of m, n and k the program does not know
 
     def name(self):
@@ -61,6 +61,40 @@ ACTIVATIONS = {
     %k = arith.addf %j, %one : f32
     %n = arith.mulf %g, %half : f32
     %h = arith.mulf %n, %k : f32
+""",
+}
+# From %g to %h in the result's type, T.
+STEPS = {
+    "steps_gelu": """    %two = arith.constant 2.0 : T
+    %half = arith.constant 0.5 : T
+    %one = arith.constant 1.0 : T
+    %root = math.sqrt %two : T
+    %i = arith.divf %g, %root : T
+    %j = math.erf %i : T
+    %k = arith.addf %j, %one : T
+    %n = arith.mulf %k, %half : T
+    %h = arith.mulf %g, %n : T
+""",
+    "steps_tanh": """    %third = arith.constant 0.044715 : T
+    %root = arith.constant 0.79788456 : T
+    %half = arith.constant 0.5 : T
+    %one = arith.constant 1.0 : T
+    %i = arith.mulf %g, %g : T
+    %j = arith.mulf %i, %g : T
+    %k = arith.mulf %j, %third : T
+    %l1 = arith.addf %g, %k : T
+    %l2 = arith.mulf %l1, %root : T
+    %l3 = math.tanh %l2 : T
+    %l4 = arith.addf %l3, %one : T
+    %l5 = arith.mulf %g, %half : T
+    %h = arith.mulf %l5, %l4 : T
+""",
+    "steps_silu": """    %one = arith.constant 1.0 : T
+    %i = arith.negf %g : T
+    %j = math.exp %i : T
+    %k = arith.addf %j, %one : T
+    %n = arith.divf %one, %k : T
+    %h = arith.mulf %g, %n : T
 """,
 }
 
@@ -169,6 +203,9 @@ SETS["tokens"] = [Product(kind, "nt", m, n, k, unknown="m", fused=fused) for kin
     ("bf16", 4096, 4096, "gelu", (33, 64, 128, 256, 512, 1024, 4096)),
     ("f8", 4096, 4096, "", (33, 64, 128, 256, 512, 1024, 4096)),
     ("f32", 4096, 4096, "", (1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048))) for m in rows]
+# What is behind the product takes long: models' shapes (ViT, Mixer, BERT, GPT-2), and larger ones.
+SETS["heavy"] = [Product("bf16", "nt", *s, fused=fused) for s in ((6304, 3072, 768), (6272, 3072, 768), (4096, 3072, 768), (1024, 3072, 768), (8192, 4096, 1024),
+                                                                  (4096, 4096, 4096)) for fused in ("", "gelu", *STEPS)]
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
 
@@ -222,10 +259,13 @@ def program(case):
     if case.is_f8():
         body += "    %va = arith.mulf %v, %wl : f32\n    %vb = arith.mulf %va, %wr : f32\n"
         last = "%vb"
-    if case.fused:
+    if case.fused in STEPS:
+        body += f"    %d = arith.truncf {last} : f32 to {result}\n    %g = arith.addf %d, %w : {result}\n" + STEPS[case.fused].replace(": T", ": " + result)
+        last = "%h"
+    elif case.fused:
         body += f"    %d = arith.extf %w : {result} to f32\n    %g = arith.addf {last}, %d : f32\n" + ACTIVATIONS[case.fused]
         last = "%h"
-    if result != total:
+    if result != total and case.fused not in STEPS:
         body += f"    %o = arith.truncf {last} : f32 to {result}\n"
         last = "%o"
     inputs = ", ".join(["%p", *(name for name, _, _, _ in extra)]) + " : " + ", ".join([sums, *extra_types])

@@ -128,6 +128,10 @@ def on_warpgroups():
     # Sums of the last round's tiles in parts.
     yield from (product("sm_90a", "st.release.gpu", kind, "nt", 1024, 10240, 8192, fused=fused, warpgroup_rows=128, warpgroup_columns=256, parts=2)
                 for kind, fused in (("bf16", ""), ("bf16", "gelu"), ("f8", ""), ("tf32", "")))
+    # Consumers that have tiles in turn.
+    yield from (product("sm_90a", "bar.arrive", "bf16", layout, m, 3072, 768, fused=fused, warpgroup_rows=rows, warpgroup_columns=columns, tiles=2)
+                for layout, fused, m, rows, columns in (("nt", "steps_gelu", 6304, 64, 256), ("nn", "steps_silu", 4096, 128, 128),
+                                                        ("tt", "steps_tanh", 4096, 128, 128)))
     # Sums of all tiles in parts, of which each block of a cluster has one.
     yield from (product("sm_90a", "barrier.cluster", kind, layout, 77, 4480, 4880, warpgroup_rows=128, warpgroup_columns=128, deep=3)
                 for kind, layout in (("bf16", "nt"), ("f16", "nn")))

@@ -28,6 +28,8 @@ TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
 TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
                        (128, 256, 2), (256, 128, 2), (64, 256, 2), (64, 128, 2), (256, 128, 1))
 # Whose sums the blocks of a cluster take apart: rows, columns, blocks, reduced elements of 16 bits.
+TILES_IN_TURN = ((64, 64, 1, (1080, 1000, 144)), (128, 128, 1, (2104, 2072, 80)), (128, 128, 2, (2168, 2000, 144)), (64, 256, 1, (1080, 2056, 208)),
+                 (128, 64, 2, (2168, 1048, 272)))
 TILES_OF_CLUSTERS = ((64, 64, 2, 520), (64, 128, 3, 776), (64, 192, 5, 1288), (64, 256, 8, 2056), (128, 64, 4, 1032), (128, 128, 7, 1800),
                      (128, 192, 2, 512), (128, 256, 6, 1544))
 # Of tf32 of which one side lies across.
@@ -92,15 +94,17 @@ def pair(spec, operand, sizes, dynamic, drawn=None):
             for side in spec.split("->")[0].split(",")]
 
 
-def biased(f, spec, operand, result, a, b, bias, tile=None):
-    """relu(product + bias), rounded to the operands' type."""
+def biased(f, spec, operand, result, a, b, bias, tile=None, of_bias=None):
+    """relu(product + bias), rounded to the operands' type. `of_bias`: the bias's, if not the sum's."""
     product = contract(f, spec, operand, result, a, b, tile)
     start = f.fill(operand, list(product.shape), 0)
     identity, last = map_text("ij", "ij"), map_text("j", "ij")
+    of_bias = of_bias or result
+    widen, wide = ("", "%y") if of_bias == result else (f"%w = arith.extf %y : {of_bias} to {result} ", "%w")
     return text(f, operand, list(product.shape),
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {last}, {identity}], iterator_types = [\"parallel\", "
-                f"\"parallel\"]}}}} ins({{0}}, {{1}} : {{o[0]}}, {{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {result}, %y: {result}, "
-                f"%z: {operand}): %b = arith.addf %x, %y : {result} %c = arith.constant 0.0 : {result} %m = arith.maximumf %b, %c : "
+                f"\"parallel\"]}}}} ins({{0}}, {{1}} : {{o[0]}}, {{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {result}, %y: {of_bias}, "
+                f"%z: {operand}): {widen}%b = arith.addf %x, {wide} : {result} %c = arith.constant 0.0 : {result} %m = arith.maximumf %b, %c : "
                 f"{result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} -> {{t}}", product, bias, start)
 
 
@@ -271,6 +275,34 @@ def cases(sizes):
                 shape = (136, 264, 456)
                 bias = argument("f32", elements.draw(generator("shared bias", operand, columns), "f32", (shape[1],)), False)
                 yield Case("tile of shared sums, bias, relu", operand, one(
+                    [*pair("ik,jk->ij", operand, shape, False), bias],
+                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
+        # A bias of 16 bits is loaded ahead of the sums, of the first columns of a consumer; one tile ends inside of the columns.
+        if operand != "i8":
+            for number, (spec, shape, tile) in enumerate((("ik,jk->ij", (150, 520, 136), "128, columns = 256"), ("ik,kj->ij", (264, 392, 72), "128, columns = 192"),
+                                                          ("ik,jk->ij", (1100, 1080, 72), "128, columns = 128, tiles = 2"), ("ik,jk->ij", (40, 330, 72), "64, columns = 128"))):
+                if not whole and number % 2 != (operand == "f16"):
+                    continue
+                tile = f'by = "wgmma", rows = {tile}'
+                bias = argument(operand, elements.draw(generator("narrow bias", operand, shape), operand, (shape[1],)), False)
+                yield Case("tile of warpgroups, narrow bias, relu", operand, one(
+                    [*pair(spec, operand, shape, False), bias],
+                    lambda f, a, b, c, spec=spec, operand=operand, tile=tile: biased(f, spec, operand, "f32", a, b, c, tile, operand),
+                    biased_relu(spec, operand)))
+        # Consumers have tiles in turn: so many that most blocks have two or three, with ragged ends.
+        for number, (rows, columns, blocks, shape) in enumerate(TILES_IN_TURN):
+            tile = f'by = "wgmma", rows = {rows}, columns = {columns}, blocks = {blocks}, tiles = 2'
+            for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij", "bik,bjk->bij")):
+                if not (whole or (number + order) % 3 == 0) or (spec == "ik,kj->ij" and (operand == "i8" or (rows == 64 and columns in (64, 192)))):
+                    continue
+                sizes_of = (shape[0] // 3, *shape[1:]) if spec[0] == "b" else shape
+                yield Case(f"tile in turn {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, sizes_of, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+            if operand != "i8" and (whole or number % 2 == (operand == "f16")):
+                bias = argument("f32", elements.draw(generator("bias in turn", operand, columns), "f32", (shape[1],)), False)
+                yield Case("tile in turn, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
                     lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
         for number, (rows, columns, blocks, depth) in enumerate(TILES_OF_CLUSTERS):

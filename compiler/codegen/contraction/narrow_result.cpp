@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint32_t kWarpRows = 16, kLanes = 32, kThreads = 128;
 constexpr uint32_t kVector = 8; // columns of 16 bytes
+constexpr unsigned kNarrowBits = 16;
+constexpr uint32_t kMostLoaded = 16; // words that a thread keeps beside its sums
 constexpr uint32_t kLineBytes = NarrowResult::kColumns * 2;
 
 /// Whether the operation reads elements that differ along rows and columns: there are as many as results.
@@ -61,6 +63,21 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
 
 } // namespace
 
+NarrowResult::NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output)
+    : kernel_(&kernel), op_(&op), output_(output) {
+  const GroupShape &shape = kernel.shape;
+  for (const KernelOp &each : kernel.kernel.ops)
+    for (const KernelInput &input : each.inputs) {
+      if (&each == kernel.product.op || !input.isMemory() ||
+          input.tensor.element.getIntOrFloatBitWidth() != kNarrowBits)
+        continue;
+      auto isSame = [&](unsigned axis) { return shape.along(input.tensor, each.op, axis) == GroupShape::Along::Same; };
+      if (llvm::all_of(kernel.product.rows, isSame) &&
+          shape.along(input.tensor, each.op, kernel.product.columns.back()) == GroupShape::Along::Adjacent)
+        alongColumns_.push_back({&each, &input.tensor});
+    }
+}
+
 std::optional<NarrowResult> NarrowResult::of(const ProductKernel &kernel) {
   const std::optional<NarrowOutput> output = outputOf(kernel.kernel, kernel.shape, kernel.product);
   return output ? std::optional(NarrowResult(kernel, *output->op, output->number)) : std::nullopt;
@@ -80,11 +97,51 @@ Value NarrowResult::isAligned() {
   return k.both(k.both(isWhole, kernel_->bodies.areBasesAligned(2)), kernel_->bodies.isAligned(tensor(), 16));
 }
 
-Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Value> sums) {
+SmallVector<Value> NarrowResult::load(TileSpace &space, Value firstColumn, uint32_t columns, Value isNarrow) {
+  SmallVector<Value> loaded;
+  if (alongColumns_.empty())
+    return loaded;
+  KernelBuilder &k = kernel_->k;
+  Bodies::Scope scope(kernel_->bodies);
+  kernel_->space.vectorAxis = kernel_->product.columns.back();
+  Type word = k.b.getI32Type();
+  Value loads = arith::ExtUIOp::create(k.b, k.loc, word, isNarrow);
+  Value column = k.add(k.add(space.firstColumn(), firstColumn), columnOfLane());
+  const uint32_t most = std::min<uint32_t>(columns / 8, kMostLoaded / uint32_t(alongColumns_.size()));
+  for (uint32_t eighth = 0; eighth < most; ++eighth)
+    for (const AlongColumns &each : alongColumns_) {
+      Value at = kernel_->bodies.address(*each.op, *each.tensor,
+                                         space.resultNear(space.firstRow(), k.add(column, k.number(8 * eighth)), 2));
+      // Volatile, so that it stays in front of the products.
+      loaded.push_back(LLVM::InlineAsmOp::create(
+                           k.b, k.loc, word, ValueRange{at, loads},
+                           "{\n.reg .pred loads;\nsetp.ne.b32 loads, $2, 0;\nmov.b32 $0, 0;\n"
+                           "@loads ld.global.nc.b32 $0, [$1];\n}",
+                           "=&r,l,r", /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                           LLVM::AsmDialectAttr::get(k.b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr())
+                           .getResult(0));
+    }
+  return loaded;
+}
+
+/// Of each eight columns, the first of the two whose sums a lane has.
+Value NarrowResult::columnOfLane() {
+  KernelBuilder &k = kernel_->k;
+  return k.mul(k.rem(k.thread(), k.number(4)), k.number(2));
+}
+
+Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Value> sums, ArrayRef<Value> loaded) {
   KernelBuilder &k = kernel_->k;
   Bodies &bodies = kernel_->bodies;
   Bodies::Scope scope(bodies);
   bodies.setWidth(2);
+  for (size_t number = 0; number < loaded.size(); ++number) {
+    const auto [op, tensor] = alongColumns_[number];
+    Value both = LLVM::BitcastOp::create(k.b, k.loc, VectorType::get(2, tensor->element), loaded[number]);
+    const SmallVector<Value> lanes = {LLVM::ExtractElementOp::create(k.b, k.loc, both, k.number(0)),
+                                      LLVM::ExtractElementOp::create(k.b, k.loc, both, k.number(1))};
+    bodies.stage(*op, *tensor, [lanes](const Point &) { return lanes; });
+  }
   // What lies outside is not stored, but what it is computed from is read.
   const Point point = space.resultNear(row, column, 2);
   const RowSum &sum = kernel_->product.sum;
@@ -93,6 +150,8 @@ Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Val
     total = bodies.finish(sum, point, lane, total);
   bodies.setRow(sum, totals);
   const SmallVector<Value> values = bodies.rowValues(*op_, output_, point);
+  if (!loaded.empty())
+    bodies.unstage();
   Value both = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(2, tensor().element));
   for (auto [lane, value] : llvm::enumerate(values))
     both = LLVM::InsertElementOp::create(k.b, k.loc, both, value, k.number(lane));
@@ -138,7 +197,7 @@ void NarrowResult::finish() {
 }
 
 void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums,
-                         Value tensorMap) {
+                         ArrayRef<Value> loaded, Value tensorMap) {
   KernelBuilder &k = kernel_->k;
   kernel_->space.vectorAxis = kernel_->product.columns.back();
   MLIRContext *context = k.b.getContext();
@@ -146,7 +205,11 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
   Value warpRow = k.mul(warp, k.number(kWarpRows)), top = k.add(k.add(space.firstRow(), firstRow), warpRow);
   Value row = k.add(top, k.div(lane, k.number(4)));
   Value left = k.add(space.firstColumn(), firstColumn);
-  Value column = k.add(left, k.mul(k.rem(lane, k.number(4)), k.number(2)));
+  Value column = k.add(left, columnOfLane());
+  const size_t ofEighth = alongColumns_.size();
+  auto loadedOf = [&](uint32_t eighth) {
+    return (eighth + 1) * ofEighth <= loaded.size() ? loaded.slice(eighth * ofEighth, ofEighth) : ArrayRef<Value>();
+  };
   auto at = [&](Value half, Value line, Value vector) {
     Value turned = k.exclusiveOr(vector, k.rem(line, k.number(8))); // lines meet different banks
     Value bytes = k.add(k.mul(line, k.number(kLineBytes)), k.mul(turned, k.number(16)));
@@ -172,7 +235,7 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
       for (uint32_t matrix = 0; matrix < 4; ++matrix) {
         const uint32_t eighth = first / 8 + group + matrix / 2;
         pairs.push_back(pair(space, k.add(row, k.number(8 * (matrix % 2))), k.add(column, k.number(8 * eighth)),
-                             sums.slice(4 * eighth + 2 * (matrix % 2), 2)));
+                             sums.slice(4 * eighth + 2 * (matrix % 2), 2), loadedOf(eighth)));
       }
       // Lane l tells where row l % 8 of matrix l / 8 goes: rows below each other, then the next eight columns.
       Value to = at(half, k.rem(lane, k.number(16)), k.add(k.div(lane, k.number(16)), k.number(group)));

@@ -22,20 +22,34 @@ public:
   static std::optional<TileMap> mapOf(const KernelFunction &kernel, const GroupShape &shape, const Product &product);
   /// Whether the result and what is read for it are aligned.
   mlir::Value isAligned();
+  /// Ahead of the sums, what lies along the columns of such a part of a tile, a bias or a scale: a word for two columns
+  /// of each eight and each such tensor, of the first columns, as many as registers are left for. A cache that tiles'
+  /// operands pass through answers late, and results would wait for each of these loads. Nothing is read where not
+  /// `isNarrow`, as isAligned() says.
+  llvm::SmallVector<mlir::Value> load(TileSpace &space, mlir::Value firstColumn, uint32_t columns,
+                                      mlir::Value isNarrow);
   /// 64 rows of a tile that begin at a row and a column of it, from a warpgroup's sums: [8 columns][row l / 4 of the
-  /// warp's 16, and the eighth behind it][2 columns]. A team of 128 threads; `arena` is aligned to 128, to 1024 where
-  /// there is a tensor map: boxes are on their way then until finish().
+  /// warp's 16, and the eighth behind it][2 columns]. `loaded`: what load() has of the part's columns. A team of 128
+  /// threads; `arena` is aligned to 128, to 1024 where there is a tensor map: boxes are on their way then until
+  /// finish().
   void write(TileSpace &space, mlir::Value firstRow, mlir::Value firstColumn, mlir::Value arena,
-             llvm::ArrayRef<mlir::Value> sums, mlir::Value tensorMap = {});
+             llvm::ArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> loaded, mlir::Value tensorMap = {});
   /// The memory of boxes has been read. All threads that have written some.
   void finish();
 
 private:
-  NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output)
-      : kernel_(&kernel), op_(&op), output_(output) {}
+  // Of a group's operation, which has two elements of it in a word.
+  struct AlongColumns {
+    const KernelOp *op;
+    const KernelTensor *tensor;
+  };
+
+  NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output);
   const KernelTensor &tensor() const { return op_->outputs[output_].tensor; }
   /// The results of two sums at a position, 32 bits.
-  mlir::Value pair(TileSpace &space, mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums);
+  mlir::Value pair(TileSpace &space, mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums,
+                   llvm::ArrayRef<mlir::Value> loaded);
+  mlir::Value columnOfLane();
   void store(TileSpace &space, mlir::Value from, mlir::Value row, mlir::Value column);
   void storeBox(TileSpace &space, mlir::Value tensorMap, mlir::Value from, mlir::Value row, mlir::Value column);
   void waitForBoxes(unsigned pending);
@@ -43,6 +57,7 @@ private:
   const ProductKernel *kernel_;
   const KernelOp *op_; // that stores it
   unsigned output_;    // of the operation
+  llvm::SmallVector<AlongColumns> alongColumns_;
 };
 
 } // namespace tenon::compiler::codegen

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 
+#include "compiler/codegen/ptx/narrow_functions.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -119,6 +121,8 @@ constexpr int64_t kMostRounds = 1000;
 void expand(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<ExpandRsqrt, ExpandApproximateExponential>(module.getContext());
+  addNarrowFunctions(patterns);
+  addNarrowDivisions(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   GreedyRewriteConfig config;
   config.setMaxIterations(kMostRounds);

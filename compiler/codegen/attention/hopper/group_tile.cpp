@@ -91,7 +91,7 @@ void writeGroupResult(const ProductKernel &output, TileSpace &space, Value threa
   if (!narrow)
     return byParts();
   const SmallVector<Value> all(values);
-  k.branch(narrow->isAligned(), [&] { narrow->write(space, k.number(0), k.number(0), arena, all); }, byParts);
+  k.branch(narrow->isAligned(), [&] { narrow->write(space, k.number(0), k.number(0), arena, all, {}); }, byParts);
 }
 
 void writeGroupLogSums(const AttentionKernel &kernel, TileSpace &space, Value thread, const RowTotals &totals) {

@@ -20,10 +20,11 @@ TensorCore::Step WarpgroupProduct::operandsOf(const Tile &tile, Value step, uint
   // So many positions are as many bytes, whichever way they lie.
   auto ofConsumer = [&](uint32_t positions) { return k_.mul(group_, k_.number(positions * kStepBytes)); };
   Value left = arena, right = k_.add(arena, k_.number(tile.left.bytes()));
-  (areRowsDivided() ? left : right) =
-      areRowsDivided() ? k_.add(left, ofConsumer(kGroupRows)) : k_.add(right, ofConsumer(groupColumns()));
+  if (!isInTurn())
+    (areRowsDivided() ? left : right) =
+        areRowsDivided() ? k_.add(left, ofConsumer(kGroupRows)) : k_.add(right, ofConsumer(groupColumns()));
   if (part != 0)
-    left = k_.add(left, k_.number(int64_t(part) * kConsumers * kGroupRows * kStepBytes));
+    left = k_.add(left, k_.number(int64_t(part) * rowsToNextPart() * kStepBytes));
   const bool leftAlong = tile.left.liesAlongReduced(), rightAlong = tile.right.liesAlongReduced();
   return {.left = descriptor(tile.left, left),
           .right = descriptor(tile.right, right),
@@ -50,7 +51,7 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, cons
   static_assert(kStepBytes <= kMostNarrowlySummed);
   const uint32_t columns = groupColumns(), atOnce = columns <= kMostColumnsAtOnce ? columns : kColumnsAtOnce;
   const Values none(parts * kGroupRows * columns / kGroupThreads, neutral(k_, kernel_.product.sum.sum));
-  return k_.loop(k_.number(0), part.count, k_.number(1), none, [&](Value inPart, ValueRange carried) {
+  const Values all = k_.loop(k_.number(0), part.count, k_.number(1), none, [&](Value inPart, ValueRange carried) {
     Value step = k_.add(part.first, inPart);
     waitUntilFull(tile, step);
     Values sums = llvm::to_vector(carried);
@@ -68,6 +69,8 @@ WarpgroupProduct::Values WarpgroupProduct::multiplyAndAdd(const Tile &tile, cons
     }
     return sums;
   });
+  endSteps();
+  return all;
 }
 
 /// The products of a step run on while the next one's begin; then its stage is empty.
@@ -95,6 +98,7 @@ WarpgroupProduct::Values WarpgroupProduct::multiply(const Tile &tile, const Part
     tellEmpty(k_.sub(step, k_.number(1)), isLater);
     return next;
   });
+  endSteps();
   sums = core_.waitForProducts(0, sums);
   tellEmpty(k_.sub(k_.add(part.first, part.count), k_.number(1)), k_.less(k_.number(0), part.count));
   return sums;
@@ -151,7 +155,7 @@ void WarpgroupProduct::consume() {
     Value isNarrow = narrow ? narrow->isAligned() : Value();
     Value map = narrow && kernel_.tensorMaps.size() > 2 ? kernel_.tensorMaps[2] : Value();
     auto writeAll = [&](Tile &tile, const Values &sums) { write(tile, sums, groupColumns(), firstColumn()); };
-    auto finish = [&](Tile &tile, const Values &sums, uint32_t parts) {
+    auto finish = [&](Tile &tile, const Values &sums, const Values &loaded, uint32_t parts) {
       if (!narrow)
         return writeAll(tile, sums);
       const size_t ofPart = sums.size() / parts;
@@ -160,27 +164,34 @@ void WarpgroupProduct::consume() {
           [&] {
             for (uint32_t part = 0; part < parts; ++part)
               narrow->write(tile.space, firstRow(part), firstColumn(), resultArena(),
-                            ArrayRef(sums).slice(part * ofPart, ofPart), map);
+                            ArrayRef(sums).slice(part * ofPart, ofPart), loaded, map);
           },
           [&] { writeAll(tile, sums); });
     };
     auto compute = [&](Tile &tile, const Part &part, uint32_t parts) {
+      // Sums of steps for themselves have the registers.
+      const Values loaded = narrow && !kernel_.product.addsSteps() && producers_ == 1
+                                ? narrow->load(tile.space, firstColumn(), groupColumns(), isNarrow)
+                                : Values();
       const Values sums = multiply(tile, part, parts);
       if (isDeep())
         return writeWithCluster(tile, sums);
       if (!isShared())
-        return finish(tile, sums, parts);
+        return finish(tile, sums, loaded, parts);
       k_.branch(
           part.item->isLeft, [&] { leaveSums(part, sums); },
-          [&] { finish(tile, withSharesOfOthers(part, sums), parts); });
+          [&] { finish(tile, withSharesOfOthers(part, sums), loaded, parts); });
     };
-    forEachTile([&](Tile &tile, const Part &part) {
-      if (!mayEndEarly())
-        return compute(tile, part, parts());
-      // Rows that are not there need not be multiplied.
-      Value last = k_.add(tile.space.firstRow(), firstRow(parts() - 1));
-      k_.branch(tile.space.isRow(last), [&] { compute(tile, part, parts()); }, [&] { compute(tile, part, 1); });
-    });
+    if (isInTurn())
+      forEachTileInTurn([&](Tile &tile, const Part &part) { compute(tile, part, parts()); });
+    else
+      forEachTile([&](Tile &tile, const Part &part) {
+        if (!mayEndEarly())
+          return compute(tile, part, parts());
+        // Rows that are not there need not be multiplied.
+        Value last = k_.add(tile.space.firstRow(), firstRow(parts() - 1));
+        k_.branch(tile.space.isRow(last), [&] { compute(tile, part, parts()); }, [&] { compute(tile, part, 1); });
+      });
     if (map)
       k_.when(isNarrow, [&] { narrow->finish(); });
   });

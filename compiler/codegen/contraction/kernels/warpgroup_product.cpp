@@ -91,7 +91,7 @@ void WarpgroupProduct::run() {
   Value copying = k_.number(kGroupThreads), filling = copying;
   if (hasMaps() || isMixed())
     filling = k_.select(isFast_, k_.number(hasMaps() ? asking : kGroupThreads + 1), copying);
-  const uint32_t emptied = kConsumers * tellers();
+  const uint32_t emptied = readers() * tellers();
   Value emptying = k_.select(isFast_, k_.number(emptied * kernel_.cluster), k_.number(emptied));
   k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
     ring_->create(filling, emptying);
@@ -141,7 +141,8 @@ static PulledBack pulledBackOf(const ProductKernel &kernel) {
       ComputedTile::operandOf(product, kernel.shape))
     return {};
   constexpr uint32_t kWarpRows = 16, kBoxColumns = NarrowResult::kColumns;
-  const uint32_t ofConsumer = kernel.rows == kGroupRows ? kernel.columns / kConsumers : kernel.columns;
+  const uint32_t ofConsumer =
+      kernel.rows == kGroupRows && !kernel.isInTurn ? kernel.columns / kConsumers : kernel.columns;
   const bool hasBoxes =
       ofConsumer >= kBoxColumns && NarrowResult::mapOf(kernel.kernel, kernel.shape, product).has_value();
   PulledBack back;

@@ -5,6 +5,7 @@
 //   warpgroup_producer.cpp   operands into stages: boxes, copies, rows of experts, an operand that is computed
 //   warpgroup_consumer.cpp   products of the stages, and the result
 //   warpgroup_registers.cpp  products of a left operand that lies across in tf32
+//   warpgroup_turns.cpp      consumers that have whole tiles, one after the other
 //   warpgroup_shares.cpp     sums of parts of a tile that another block ends (shared_tiles.h)
 //   warpgroup_cluster.cpp    sums of parts of a tile that the blocks of a cluster have
 #pragma once
@@ -38,6 +39,8 @@ inline constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
 inline constexpr uint32_t kFirstBarrier = 1;
 // Behind those of up to four warpgroups: of both consumers.
 inline constexpr uint32_t kBarrierOfConsumers = 5;
+// Behind it, of each consumer where they have tiles in turn.
+inline constexpr uint32_t kFirstTurn = 6;
 inline constexpr uint32_t kFewBlocks = 64;
 
 inline uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
@@ -116,11 +119,21 @@ private:
     mlir::Value blocks = k_.mul(items(), k_.number(together()));
     return KernelBuilder::known(k_.less(blocks, k_.number(kFewBlocks + 1))).value_or(false);
   }
+  /// Whether a consumer has every other tile of the block, all of it. While it writes one the other one multiplies the
+  /// next.
+  bool isInTurn() const { return kernel_.isInTurn; }
   /// Whether each consumer has rows of the tile; else it has columns.
-  bool areRowsDivided() const { return kernel_.rows >= kConsumers * kGroupRows; }
-  /// How often a consumer has 64 rows of a tile, 128 from each other.
-  uint32_t parts() const { return areRowsDivided() ? kernel_.rows / (kConsumers * kGroupRows) : 1; }
-  uint32_t groupColumns() const { return areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers; }
+  bool areRowsDivided() const { return !isInTurn() && kernel_.rows >= kConsumers * kGroupRows; }
+  /// How often a consumer has 64 rows of a tile, and how far they are from each other.
+  uint32_t parts() const {
+    return isInTurn() ? kernel_.rows / kGroupRows : areRowsDivided() ? kernel_.rows / (kConsumers * kGroupRows) : 1;
+  }
+  uint32_t rowsToNextPart() const { return isInTurn() ? kGroupRows : kConsumers * kGroupRows; }
+  uint32_t groupColumns() const {
+    return isInTurn() || areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers;
+  }
+  /// That read a stage.
+  uint32_t readers() const { return isInTurn() ? 1 : kConsumers; }
   uint32_t producerRegisters() const {
     if (producers_ > 1)
       return parts() > 1 ? kFewComputingRegisters : kComputingRegisters;
@@ -133,18 +146,24 @@ private:
   }
   bool hasManySums() const { return kernel_.product.addsSteps() && parts() * groupColumns() > kColumnsAtOnce; }
   /// Whether a tile may lack all rows of a consumer's last part.
-  bool mayEndEarly() const { return parts() > 1 && !kernel_.rowPatches && !first_.rowsAreWhole(); }
+  bool mayEndEarly() const { return !isInTurn() && parts() > 1 && !kernel_.rowPatches && !first_.rowsAreWhole(); }
   mlir::Value firstRow(uint32_t part) {
     return k_.add(k_.mul(group_, k_.number(areRowsDivided() ? kGroupRows : 0)),
-                  k_.number(int64_t(part) * kConsumers * kGroupRows));
+                  k_.number(int64_t(part) * rowsToNextPart()));
   }
-  mlir::Value firstColumn() { return k_.mul(group_, k_.number(areRowsDivided() ? 0 : groupColumns())); }
+  mlir::Value firstColumn() { return k_.mul(group_, k_.number(isInTurn() || areRowsDivided() ? 0 : groupColumns())); }
   mlir::Value stageBytes(mlir::Value step) {
     return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
   }
   mlir::Value inArena(mlir::Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
   /// body(tile, part): for each tile of this block. @return how many steps all of them have
   mlir::Value forEachTile(llvm::function_ref<void(Tile &, const Part &)> body);
+  /// Of a consumer's own tiles.
+  void forEachTileInTurn(llvm::function_ref<void(Tile &, const Part &)> body);
+  mlir::Value turnOf(mlir::Value consumer);
+  void passTurn(mlir::Value condition);
+  /// A consumer has seen all steps of its tile.
+  void endSteps();
   /// Of tiles that have unlike numbers of steps.
   mlir::Value forEachUnevenTile(llvm::function_ref<void(Tile &, const Part &)> body);
   /// body(number in the ring, number in the tile)
@@ -210,6 +229,7 @@ private:
   std::optional<SharedTiles> shared_; // where tiles are
   mlir::Value number_;                // of the block's first tile, or item
   mlir::Value rank_;                  // of the block in its cluster
+  mlir::Value hasNext_;               // whether the other consumer has a tile behind this one, where they take turns
   mlir::Value isFast_;                // boxes are copied, or vectors; else elements
   std::optional<StageRing> ring_;
 };

@@ -22,10 +22,17 @@ bool isOfWords(const Type *type) {
   return vector && vector->getElementType()->isBFloatTy() && vector->getNumElements() % 2 == 0;
 }
 
-/// The vector of words, or the one word, that `vector` is; null where it is made in another way.
+/// The vector of words, or the one word, that `vector` is; null where it is made in another way. What is computed two
+/// at a time is one word.
 Value *wordsOf(Value *vector) {
   auto *cast = dyn_cast<BitCastInst>(vector);
-  return cast && cast->getSrcTy()->getScalarType()->isIntegerTy(32) ? cast->getOperand(0) : nullptr;
+  if (cast && cast->getSrcTy()->getScalarType()->isIntegerTy(32))
+    return cast->getOperand(0);
+  auto *computed = dyn_cast<BinaryOperator>(vector);
+  if (!computed || llvm::cast<FixedVectorType>(vector->getType())->getNumElements() != 2)
+    return nullptr;
+  IRBuilder<> b(computed->getNextNode());
+  return b.CreateBitCast(computed, b.getInt32Ty());
 }
 
 /// What loads vectors of bf16 loads words from here on.

@@ -4,12 +4,14 @@
 #include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/double_product.h"
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
+#include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/contraction/kernels/tensor_core_product.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/contraction_plans.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
+#include "compiler/codegen/strategies/products/turns.h"
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
@@ -27,7 +29,8 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
   if (all.front().choice(kDeep) > 1 && all.front().choice("warpgroup_rows") == 0)
     all.front().grid.pop_back(); // inClusters
   llvm::erase_if(all.front().choices, [](const auto &choice) {
-    return choice.first == kParts || choice.first == kClearsFlags || choice.first == kDeep;
+    return llvm::is_contained({StringRef(kParts), StringRef(kClearsFlags), StringRef(kDeep), StringRef(kTurns)},
+                              StringRef(choice.first));
   });
   return all.front();
 }
@@ -65,10 +68,18 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
         choices.push_back(alone);
         choices.back().numbers.emplace_back(kDeep.str(), deep);
       }
-      if (hasMaps && rightIn(kPair) && hasPairs(shape, read, tile)) {
+      const bool mayBePairs = hasMaps && rightIn(kPair) && hasPairs(shape, read, tile);
+      if (mayBePairs) {
         choices.push_back(alone);
         choices.back().numbers.emplace_back("blocks", kPair);
       }
+      if (mayTakeTurns(shape, read, tile))
+        for (uint32_t blocks = 1; blocks <= (mayBePairs ? kPair : 1); ++blocks) {
+          choices.push_back(alone);
+          if (blocks > 1)
+            choices.back().numbers.emplace_back("blocks", blocks);
+          choices.back().numbers.emplace_back(kTurns.str(), kConsumers);
+        }
       const std::optional<int64_t> columns = shape.sizeOf(read.columns);
       if (hasMaps && columns && isSideBySide(shape, read, tile.rows))
         for (uint32_t blocks : {kPair, kQuad})
@@ -101,7 +112,8 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
     const int64_t rows = choice.number("rows"), columns = choice.number("columns");
     if (choice.by == kByWarpgroups) {
       warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks"))),
-                    std::max<int64_t>(1, choice.number(kParts)), std::max<int64_t>(1, choice.number(kDeep))};
+                    std::max<int64_t>(1, choice.number(kParts)), std::max<int64_t>(1, choice.number(kDeep)),
+                    choice.number(kTurns) > 1};
       continue;
     }
     tile = {rows, columns};
@@ -146,7 +158,7 @@ std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, co
   TileChoice choice{kByWarpgroups.str(), {{"rows", rows}, {"columns", columns}}};
   if (const int64_t blocks = plan.choice("warpgroup_cluster"); blocks != 1)
     choice.numbers.emplace_back("blocks", blocks);
-  for (llvm::StringRef taken : {kParts, kDeep})
+  for (llvm::StringRef taken : {kParts, kDeep, kTurns})
     if (const int64_t parts = plan.choice(taken); parts > 1)
       choice.numbers.emplace_back(taken.str(), parts);
   return choice;
@@ -181,6 +193,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value >= 1 && value <= kMostParts;
   if (choice == kDeep)
     return value >= 1 && value <= kMostDeep;
+  if (choice == kTurns)
+    return value == kConsumers;
   if (choice == kClearsFlags)
     return value == 0 || value == 1;
   if (choice == kImagesOfPatch)
@@ -224,6 +238,7 @@ void Contraction::write(Writer &writer) const {
     const WarpgroupTile tile{rows, columns, 0};
     if (mayShareInCluster(writer.shape, *product, tile))
       kernel.deep = uint32_t(writer.choiceOr(kDeep, 1));
+    kernel.isInTurn = writer.choiceOr(kTurns, 1) > 1 && mayTakeTurns(writer.shape, *product, tile);
     kernel.isSideBySide = !product->routes && isSideBySide(writer.shape, *product, rows);
     // Null for the operand that is computed.
     SmallVector<Value> maps = writer.arguments.tensorMaps;

@@ -2,12 +2,14 @@
 #include "compiler/codegen/strategies/products/contraction_plans.h"
 
 #include "compiler/codegen/contraction/computed_tile.h"
+#include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
 #include "compiler/codegen/strategies/products/size_ranges.h"
+#include "compiler/codegen/strategies/products/turns.h"
 #include "compiler/codegen/strategies/products/unknown_sizes.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
@@ -107,6 +109,8 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   }
   if (!left || !right)
     return plan;
+  if (given && given->isInTurn && mayTakeTurns(shape, product, *tile))
+    plan.choose(kTurns, kConsumers);
   if (product.imagesOfPatch != 0)
     plan.choose(kImagesOfPatch, product.imagesOfPatch);
   if (const Patches patches = patchesOfRows(shape, product, tile->rows); patches && isForHopper && cluster == 1) {
@@ -142,6 +146,13 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
   if (const std::optional<ClusterSums> sums =
           bestClusterSums(kernel, shape, product, *known, shared ? shared->microseconds : HUGE_VAL))
     return {planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*sums->tile, 1, 1, sums->deep})};
+  if (const WarpgroupTile *inTurn =
+          bestTurns(kernel, shape, product, shared ? *shared->tile : *known,
+                    shared ? shared->microseconds : *microsecondsOf(shape, product, *known))) {
+    GivenWarpgroups given{*inTurn};
+    given.isInTurn = true;
+    return {planOf(name, kernel, shape, asGiven, side, columns, given)};
+  }
   if (!shared)
     return {whole};
   const GivenWarpgroups given{*shared->tile};

@@ -23,8 +23,9 @@ inline constexpr llvm::StringLiteral kLeast = "least";
 struct GivenWarpgroups {
   std::optional<WarpgroupTile> tile;
   uint32_t cluster = 1;
-  int64_t parts = 1; // of the tiles of the last round
-  int64_t deep = 1;  // blocks of a cluster that take the sums of a tile apart
+  int64_t parts = 1;     // of the tiles of the last round
+  int64_t deep = 1;      // blocks of a cluster that take the sums of a tile apart
+  bool isInTurn = false; // consumers have whole tiles (turns.h)
 };
 
 /// A kernel with tiles of so many rows and columns where no warpgroup multiplies.

@@ -45,6 +45,14 @@ TEST(WidenBf16Test, WhatIsLoadedIsLoadedAsWords) {
   EXPECT_TRUE(text.has("load <4 x i32>, ptr addrspace(1) %p, align 16")) << text.text;
 }
 
+TEST(WidenBf16Test, TwoThatAreComputedTogetherAreAWord) {
+  Widened text = widen("%x = extractelement <4 x i32> %w, i64 1\n%b = bitcast i32 %x to <2 x bfloat>\n"
+                       "%s = fadd <2 x bfloat> %b, %b\n%e = extractelement <2 x bfloat> %s, i64 1\n"
+                       "%r = fpext bfloat %e to float");
+  EXPECT_EQ(text.count, 1u);
+  EXPECT_TRUE(text.has("bitcast <2 x bfloat> %s to i32") && text.has("-65536")) << text.text;
+}
+
 TEST(WidenBf16Test, OtherVectorsStayAsTheyAre) {
   for (const char *body : {
            "%e = extractelement <8 x bfloat> %v, i64 0\n%r = fpext bfloat %e to float",
