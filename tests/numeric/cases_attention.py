@@ -25,12 +25,14 @@ LAYOUTS = {
     "flat": ("bhmd", "bhnd", "bhne", "bhmn", "bhme"),
     "repeated": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
     "repeated flat": ("bhgmd", "bhnd", "bhne", "bhgmn", "bhgme"),
-    # For cases_attention_documents.py and cases_attention_shared.py.
+    # For cases_attention_documents.py, cases_attention_shared.py and cases_attention_packed.py, and for batches in the middle.
+    "packed grouped": ("bmhgd", "bnhd", "bnhe", "bhgmn", "bmhge"),
+    "middle": ("mbhd", "nbhd", "nbhe", "bhmn", "mbhe"),
     "packed": ("mhd", "nhd", "nhe", "hmn", "mhe"),
     "keys of all heads": ("bhmd", "bnd", "bhne", "bhmn", "bhme"),
     "values of all heads": ("bhmd", "bhnd", "bne", "bhmn", "bhme"),
 }
-BATCHED = list(LAYOUTS)[:-3]
+BATCHED = list(LAYOUTS)[:-5]
 # flat: products in three dimensions, heads being part of the batch. repeated: keys are copied for each head that shares them.
 SCALES = ("multiplied", "divided", "queries before", "none")
 SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions", "powers of two", "scaled powers of two")
@@ -369,6 +371,17 @@ def cases(sizes):
         if number % 2 == 0 if whole else number in (0, 4, 18):
             yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", "operation", mask, INPUTS[number // 2 % 6], length,
                             depth, number % 5 == 3, many=True)
+    # Batches that are one axis, in the middle of tensors.
+    for number, (mask, length, depth) in enumerate((("none", (197, 197), (64, 64)), ("causal", (70, 300), (80, 80)), ("window", (150, 129), (128, 128)), ("bias", (64, 64), (64, 64)))):
+        if whole or number < 2:
+            yield attention("middle", kinds[number % 2], "multiplied", "operation", mask, INPUTS[number % 6], length, depth, number == 2, many=True)
+    # Large tiles of depths that are multiples of eight: less than a tile of 64, or a last one that has some, a single sixteen or half of one.
+    eights = itertools.product(((80, 80), (40, 40), (72, 72), (96, 112), (160, 160), (8, 24), (56, 64), (136, 248), (200, 40), (128, 88)),
+                               (("none", (70, 130)), ("causal", (129, 129)), ("chosen, large", (150, 301)), ("lengths", (33, 257))))
+    for number, (depth, (mask, length)) in enumerate(eights):
+        if whole or number % 5 == 0:
+            yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number // 4 % 2], "multiplied", SOFTMAXES[number % 5], mask, INPUTS[number % 6], length,
+                            depth, (False, "n", True, False)[number % 4], many=True)
     # Blocks of keys that a finite number hides wholly, in front of others.
     for number, (kind, mask, length) in enumerate(itertools.product(kinds, ("window, large", "chosen, large"), ((200, 200), (70, 300)))):
         if whole or number % 3 == 0:

@@ -186,6 +186,18 @@ def cases(sizes):
                 pair("ick,kcj->ij", operand, (1280, 1920, 8), False),
                 lambda f, a, b, operand=operand, result=result: contract(f, "ick,kcj->ij", operand, result, a, b),
                 lambda a, b, result=result: contracted("ick,kcj->ij", result, a.v, b.v)))
+        # Dimensions that are one axis, in the middle of an operand: tensor maps have each of them (heads of an attention).
+        if (operand, result) in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32")):
+            for number, (spec, shape) in enumerate((("ick,jck->ij", (648, 1100, 64)), ("ick,jck->ij", (650, 900, 128)), ("ick,kj->ij", (72, 80, 64)),
+                                                    ("ibak,jbak->baij", (400, 520, 72)), ("ibak,jbka->baij", (136, 264, 72)), ("ick,jck->ij", (136, 264, 24)),
+                                                    ("bcik,jk->bjci", (64, 264, 72)), ("bkci,jk->bjci", (64, 264, 72)), ("bcik,kj->bjci", (24, 136, 64)),
+                                                    ("bcik,jk->bjci", (256, 128, 64)), ("bkci,jk->bjci", (32, 136, 64)), ("bcik,bjk->bjci", (8, 264, 40)))):
+                if not whole and number % 3 != kind % 3:
+                    continue
+                yield Case("contraction of parted axes", name, one(
+                    pair(spec, operand, shape, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         # Enough multiplications that operands whose rows are not aligned are copied (compiler/dispatch/products/matrix_product.cpp).
         if (operand, result) in (("bf16", "f32"), ("f32", "f32"), ("i8", "i32")):
             for spec in ("ik,kj->ij", "ki,jk->ij"):

@@ -222,7 +222,7 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
   for (uint32_t first = 0; first < columns; first += kColumns) {
     // Two halves: one is filled while lanes may still read the other.
     Value half = k.at(arena, k.b.getI8Type(), k.number(first / kColumns % 2 * (bytes() / 2)));
-    const uint32_t width = std::min(kColumns, columns - first); // a multiple of 32
+    const uint32_t width = std::min(kColumns, columns - first); // a multiple of 8
     // A box is as wide as a half: what is narrower is stored by lanes.
     const bool isBox = tensorMap && width == kColumns;
     Value isFirstLane = k.equal(lane, k.number(0));
@@ -232,7 +232,8 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
     }
     for (uint32_t group = 0; group < width / 8; group += 2) {
       SmallVector<Value> pairs;
-      for (uint32_t matrix = 0; matrix < 4; ++matrix) {
+      const uint32_t matrices = 2 * std::min(2u, width / 8 - group);
+      for (uint32_t matrix = 0; matrix < matrices; ++matrix) {
         const uint32_t eighth = first / 8 + group + matrix / 2;
         pairs.push_back(pair(space, k.add(row, k.number(8 * (matrix % 2))), k.add(column, k.number(8 * eighth)),
                              sums.slice(4 * eighth + 2 * (matrix % 2), 2), loadedOf(eighth)));

@@ -27,6 +27,19 @@ unsigned axisOf(const GroupShape &shape, const KernelOp &op, unsigned loop) {
          shape.axes.begin();
 }
 
+/// Which part of its axis a loop of the operation is; nothing where a dimension behind it is of a size that is not
+/// known.
+std::optional<TileMap::Dimension::Term> termOf(const GroupShape &shape, const KernelOp &op, unsigned loop) {
+  const unsigned axis = axisOf(shape, op, loop), groupAxis = shape.group.axisOf.lookup(op.op)[loop];
+  const SpaceAxis &whole = shape.axes[axis];
+  const auto number = size_t(llvm::find(whole.axes, groupAxis) - whole.axes.begin());
+  const std::optional<int64_t> behind = knownProduct(ArrayRef(whole.extents).drop_front(number + 1));
+  const Extent &own = whole.extents[number];
+  if (!behind || *behind == 0 || (number != 0 && own.value))
+    return std::nullopt;
+  return TileMap::Dimension::Term{axis, 1, *behind, number == 0 ? 0 : own.size};
+}
+
 /// A dimension that several loops index, or one with a factor or an offset; nothing where one of these is only a part
 /// of an axis of the space.
 std::optional<TileMap::Dimension> sumOf(const GroupShape &shape, const KernelOp &op, AffineExpr expr) {
@@ -46,12 +59,21 @@ std::optional<TileMap::Dimension> sumOf(const GroupShape &shape, const KernelOp 
   return dimension;
 }
 
+/// Whether a dimension is the innermost one of an axis that is several.
+bool isLastOf(const TileMap::Dimension &dimension, unsigned axis) {
+  return dimension.terms.size() == 1 && dimension.offset == 0 && dimension.terms.front().axis == axis &&
+         dimension.terms.front().size != 0 && dimension.terms.front().behind == 1;
+}
+
 /// A map of the tensor without its box; nothing where there is none whose innermost dimension is `innermost`.
 std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, const KernelTensor &tensor,
                                 unsigned innermost) {
   // Rows of a size that is known not to be a multiple of 16 bytes have no map.
+  const int64_t bytes = tensor.element.getIntOrFloatBitWidth() / 8;
   const SpaceAxis &last = shape.axes[innermost];
-  if (last.size && *last.size * (tensor.element.getIntOrFloatBitWidth() / 8) % 16 != 0)
+  if (last.size && *last.size * bytes % 16 != 0)
+    return std::nullopt;
+  if (last.axes.size() > 1 && !tensor.shape.empty() && tensor.shape.back().size * bytes % 16 != 0)
     return std::nullopt;
   TileMap map;
   size_t merged = 0; // dimensions of the tensor, with the one in front of them
@@ -64,8 +86,17 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
         continue; // the outermost dimensions are one
       if (llvm::is_contained(map.axes, axis))
         return std::nullopt;
-      map.axes.push_back(axis);
-      map.dimensions.push_back({{{axis, 1}}, 0});
+      if (map.axes.empty() || shape.axes[axis].axes.size() == 1) {
+        map.axes.push_back(axis);
+        map.dimensions.push_back({{{axis, 1}}, 0});
+        continue;
+      }
+      // Dimensions that are an axis together, behind others.
+      const std::optional<TileMap::Dimension::Term> term = termOf(shape, op, loop.getPosition());
+      if (!term)
+        return std::nullopt;
+      map.axes.push_back(TileMap::kNoAxis);
+      map.dimensions.push_back({{*term}, 0});
       continue;
     }
     std::optional<TileMap::Dimension> sum = sumOf(shape, op, expr);
@@ -87,7 +118,8 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
     map.axes.erase(map.axes.begin());
     map.axes.front() = TileMap::kNoAxis;
   }
-  const bool fits = !map.axes.empty() && map.axes.back() == innermost && map.axes.size() <= abi::kMaxTensorMapRank;
+  const bool fits = !map.axes.empty() && map.axes.size() <= abi::kMaxTensorMapRank &&
+                    (map.axes.back() == innermost || isLastOf(map.dimensions.back(), innermost));
   return fits ? std::optional(map) : std::nullopt;
 }
 
@@ -95,7 +127,21 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
 struct Reach {
   unsigned axis;
   int64_t positions;
+  bool isInSteps = false; // each tile begins at a multiple of them
 };
+
+/// What a dimension of an axis that is several has of so many positions of it, which begin at a multiple of them:
+/// nothing where they are no box.
+std::optional<int64_t> partOf(int64_t positions, int64_t behind, int64_t size) {
+  if (behind % positions == 0)
+    return 1;
+  if (positions % behind != 0)
+    return std::nullopt;
+  const int64_t here = positions / behind;
+  if (size == 0 || size % here == 0)
+    return here;
+  return here % size == 0 ? std::optional(size) : std::nullopt;
+}
 
 /// The map with a box for `tile`, whose positions follow each other in its order.
 std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile) {
@@ -105,10 +151,19 @@ std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile) {
       wanted.push_back(reach.axis);
   for (const TileMap::Dimension &dimension : map.dimensions) {
     int64_t box = 1, stride = 1;
-    for (auto [axis, factor] : dimension.terms) {
+    for (const auto &[axis, factor, behind, size] : dimension.terms) {
       const auto *reach = llvm::find_if(tile, [&, each = axis](const Reach &other) { return other.axis == each; });
       if (reach == tile.end() || reach->positions == 1)
         continue;
+      if (behind > 1 || size != 0) {
+        const std::optional<int64_t> part = partOf(reach->positions, behind, size);
+        if (!reach->isInSteps || !part || box != 1)
+          return std::nullopt;
+        box = *part;
+        if (box > 1 && (order.empty() || order.back() != axis))
+          order.push_back(axis);
+        continue;
+      }
       if (box != 1 || factor < 1 || factor > kMostStride)
         return std::nullopt;
       stride = factor;
@@ -120,7 +175,9 @@ std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile) {
     map.box.push_back(box);
     map.strides.push_back(stride);
   }
-  return order == wanted && map.strides.back() == 1 ? std::optional(map) : std::nullopt;
+  // Rows of a box are those of the tile.
+  const bool hasRows = map.box.back() == tile.back().positions && map.strides.back() == 1;
+  return order == wanted && hasRows ? std::optional(map) : std::nullopt;
 }
 
 bool hasAxis(const TileMap &map, unsigned axis) {
@@ -143,8 +200,8 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
     map->expert = operand.border->expert;
   if (!map || !hasAxis(*map, product.reduced.back()))
     return std::nullopt;
-  map->across = operand.isAlongReduced ? side / parts : elementsInRow(map->element);
-  SmallVector<Reach> across, reduced = {{product.reduced.back(), depth}};
+  map->across = operand.isAlongReduced ? side / parts : std::min(side, elementsInRow(map->element));
+  SmallVector<Reach> across, reduced = {{product.reduced.back(), depth, /*isInSteps=*/true}};
   if (operand.across.size() == 1) {
     across.push_back({operand.across.front(), map->across});
   } else if (operand.isAlongReduced && &operand == &product.left) {
@@ -152,7 +209,7 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
     if (!patches)
       return std::nullopt;
     for (auto [axis, positions] : llvm::zip_equal(operand.across, patches.sides))
-      across.push_back({axis, positions});
+      across.push_back({axis, positions, /*isInSteps=*/true});
   } else {
     // Boxes that lie on one position of the outer axes.
     const std::optional<int64_t> inRow = shape.axes[operand.across.back()].size;
@@ -160,7 +217,7 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
       map->across = uint32_t(std::gcd(int64_t(map->across), *inRow));
     if (!inRow || *inRow % map->across != 0 || map->across % kRowsOfSwizzle != 0)
       return std::nullopt;
-    across.push_back({operand.across.back(), map->across});
+    across.push_back({operand.across.back(), map->across, /*isInSteps=*/true});
   }
   map->boxes = side / map->across;
   if (map->boxes % parts != 0)
@@ -220,11 +277,21 @@ std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &produ
 }
 
 SmallVector<Value> TileMap::beginAt(KernelBuilder &k, const Point &point, Value of) const {
+  return beginAt(k, [&](unsigned axis) { return point.index[axis]; }, of);
+}
+
+SmallVector<Value> TileMap::beginAt(KernelBuilder &k, llvm::function_ref<Value(unsigned)> positionOn, Value of) const {
   SmallVector<Value> positions;
   for (auto [number, dimension] : llvm::enumerate(dimensions)) {
     Value position = expert == number ? of : k.number(dimension.offset);
-    for (auto [axis, factor] : dimension.terms)
-      position = k.add(position, k.mul(point.index[axis], k.number(factor)));
+    for (const auto &[axis, factor, behind, size] : dimension.terms) {
+      Value part = positionOn(axis);
+      if (behind != 1)
+        part = k.div(part, k.number(behind));
+      if (size != 0)
+        part = k.rem(part, k.number(size));
+      position = k.add(position, k.mul(part, k.number(factor)));
+    }
     positions.push_back(position);
   }
   return positions;

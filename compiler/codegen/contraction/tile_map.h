@@ -12,11 +12,13 @@
 namespace tenon::compiler::codegen {
 
 struct TileMap {
-  /// A position of the tensor: a sum of positions of the space.
+  /// A position of the tensor: a sum of positions of the space. Of an axis that is several dimensions it has the part
+  /// position / behind % size.
   struct Dimension {
     struct Term {
       unsigned axis; // of the space
       int64_t factor;
+      int64_t behind = 1, size = 0; // size 0: the outermost of its dimensions, or all of the axis
     };
     llvm::SmallVector<Term, 2> terms;
     int64_t offset = 0;
@@ -41,14 +43,18 @@ struct TileMap {
 
   /// Where the box of a point begins. @param of the expert, where there are some
   llvm::SmallVector<mlir::Value> beginAt(KernelBuilder &k, const Point &point, mlir::Value of = {}) const;
+  /// The same from the position on each axis.
+  llvm::SmallVector<mlir::Value> beginAt(KernelBuilder &k, llvm::function_ref<mlir::Value(unsigned)> positionOn,
+                                         mlir::Value of = {}) const;
   /// !hal.tensor_map<...>, as the kernel's layout declares it.
   mlir::Type type(mlir::MLIRContext *context) const;
 };
 
 /// Nothing where the operand is computed, or where a tile of it is no boxes: its rows or its reduced elements are no
-/// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Of an
-/// operand that lies across, a box is 128 bytes of neighbours, wherever the next ones lie. Rows of a routed product are
-/// no box.
+/// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Reduced
+/// elements may be several dimensions anywhere, of which steps have a part of the innermost, and so may the batch. Of
+/// an operand that lies across, a box is 128 bytes of neighbours, wherever the next ones lie. Rows of a routed product
+/// are no box.
 /// @param side positions across a tile; @param depth reduced elements of a step, 128 bytes of them
 /// @param parts of a tile that are asked for one by one: the boxes of a tile are a multiple of them
 std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, const Operand &operand, uint32_t side,

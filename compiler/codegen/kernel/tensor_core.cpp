@@ -265,14 +265,14 @@ SmallVector<Value> TensorCore::multiplyGroup(const Step &step, uint32_t columns)
                 count);
 }
 
-SmallVector<Value> TensorCore::multiplyTiles(Value left, Value right, uint32_t tiles, uint32_t leftTileBytes,
+SmallVector<Value> TensorCore::multiplyTiles(Value left, Value right, uint32_t depth, uint32_t leftTileBytes,
                                              uint32_t rightTileBytes, uint32_t columns) {
-  constexpr uint32_t kStepBytes = 32, kSteps = 4; // 16 of 64 elements
+  constexpr uint32_t kStep = 16, kStepBytes = 32, kSteps = 4; // elements; of a tile
   const size_t count = columns / 2;
   const std::string type = element_.isBF16() ? "bf16" : "f16", registers = registersFrom(0, count);
   const std::string leftName = "$" + std::to_string(count), rightName = "$" + std::to_string(count + 1);
   std::string text = "{\n.reg .b64 a, b;\nwgmma.fence.sync.aligned;\n";
-  for (uint32_t step = 0; step < tiles * kSteps; ++step) {
+  for (uint32_t step = 0; step < llvm::divideCeil(depth, kStep); ++step) {
     const uint32_t tile = step / kSteps, inTile = step % kSteps * kStepBytes;
     // Descriptors count in 16 bytes.
     text += "add.s64 a, " + leftName + ", " + std::to_string((tile * leftTileBytes + inTile) / 16) + ";\n";

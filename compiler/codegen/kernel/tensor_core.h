@@ -61,9 +61,10 @@ public:
                                                mlir::ValueRange sums);
   /// The same with new sums: what 128 bytes of each row and column come to.
   llvm::SmallVector<mlir::Value> multiplyGroup(const Step &step, uint32_t columns);
-  /// 64 x `columns` new sums = left 64 x 64 `tiles` * right 64 `tiles` x `columns`, in flight behind the call. Both lie
-  /// along the reduced elements, tiles of 64 of them behind each other.
-  llvm::SmallVector<mlir::Value> multiplyTiles(mlir::Value left, mlir::Value right, uint32_t tiles,
+  /// 64 x `columns` new sums = left 64 x `depth` * right `depth` x `columns`, in flight behind the call. Both lie along
+  /// the reduced elements, tiles of 64 of them behind each other; of the last tile are read as many sixteens as there
+  /// are some of.
+  llvm::SmallVector<mlir::Value> multiplyTiles(mlir::Value left, mlir::Value right, uint32_t depth,
                                                uint32_t leftTileBytes, uint32_t rightTileBytes, uint32_t columns);
   /// A warpgroup's 64 x `columns` sums += left, from its registers, four for each 32 bytes of reduced elements, *
   /// right, those of its reduced elements `rightBytes` behind the ones before. 16 bits: the right side lies across;

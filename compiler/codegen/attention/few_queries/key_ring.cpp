@@ -133,8 +133,8 @@ void KeyRing::askForQueries() {
 
 KeyRing::Values KeyRing::groupScores(Value stage) {
   return core_.multiplyTiles(tileDescriptor(k_, arena_, k_.number(queriesBegin()), 16),
-                             tileDescriptor(k_, arena_, stage, 16), shape_.depthTiles(), kGroupRows * kRowBytes,
-                             keyTileBytes(shape_), shape_.stepKeys());
+                             tileDescriptor(k_, arena_, stage, 16), shape_.depthTiles() * kTileDepth,
+                             kGroupRows * kRowBytes, keyTileBytes(shape_), shape_.stepKeys());
 }
 
 KeyRing::Values KeyRing::groupWeighted(ArrayRef<Value> factors, Value stage, Value half, ValueRange sums) {

@@ -243,12 +243,12 @@ void ChainBlock::askForBoxes(Value key, Value step, uint32_t copy) {
   if (!shape.vectors.empty() && copy != 0)
     ring.fill(step); // in place of the warp that brings vectors
   for (uint32_t number = 0; number < tiles; ++number) {
-    Values position;
-    for (unsigned axis : map.axes)
-      position.push_back(axis == keys                       ? key
-                         : axis == wide                     ? k.number(int64_t(number) * kTileDepth)
-                         : axis == kernel.attention.heads() ? head
-                                                            : space.inBatch(axis));
+    const Values position = map.beginAt(k, [&](unsigned axis) {
+      return axis == keys                       ? key
+             : axis == wide                     ? k.number(int64_t(number) * kTileDepth)
+             : axis == kernel.attention.heads() ? head
+                                                : space.inBatch(axis);
+    });
     Value to = inArena(k.add(slotOf(step), k.number(int64_t(number) * bytes)));
     ring.copyBox(to, tensorMaps[copy], position, step);
   }
@@ -319,8 +319,8 @@ void ChainBlock::bringLeft() {
 
 ChainBlock::Values ChainBlock::scoresOf(uint32_t number, Value key) {
   const Inner &each = inner[number];
-  return core.multiplyTiles(descriptor(leftOf(each), 16), descriptor(slotOf(stepOf(key, number)), 16),
-                            each.depth / kTileDepth, kGroupRows * kRowBytes, shape.keys * kRowBytes, shape.keys);
+  return core.multiplyTiles(descriptor(leftOf(each), 16), descriptor(slotOf(stepOf(key, number)), 16), each.depth,
+                            kGroupRows * kRowBytes, shape.keys * kRowBytes, shape.keys);
 }
 
 ChainBlock::Values ChainBlock::weighted(ValueRange factors, Value key, uint32_t copy, ValueRange sums) {

@@ -13,10 +13,14 @@ constexpr uint32_t kTileDepth = 64, kMostKeys = 128;
 
 /// Whether both maps bring the same box of a tensor: keys, and all of the depth or of the columns.
 bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &values, unsigned columnAxis) {
-  return right.binding == values.binding && right.axes.size() == values.axes.size() &&
-         llvm::all_of(llvm::zip_equal(right.axes, values.axes), [&](auto axes) {
-           const auto [one, other] = axes;
-           return one == other || (one == depthAxis && other == columnAxis);
+  using Dimension = TileMap::Dimension;
+  auto areSame = [&](const Dimension::Term &one, const Dimension::Term &other) {
+    return one.factor == other.factor && one.behind == other.behind && one.size == other.size &&
+           (one.axis == other.axis || (one.axis == depthAxis && other.axis == columnAxis));
+  };
+  return right.binding == values.binding &&
+         llvm::equal(right.dimensions, values.dimensions, [&](const Dimension &one, const Dimension &other) {
+           return one.offset == other.offset && llvm::equal(one.terms, other.terms, areSame);
          });
 }
 

@@ -9,9 +9,9 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-/// Columns of a result that are in shared memory at once: half of few.
+/// Columns of a result that are in shared memory at once: half of few, a multiple of eight.
 uint32_t partColumns(uint32_t columns) {
-  return columns > 64 ? 64 : columns / 2;
+  return columns > 64 ? 64 : uint32_t(llvm::alignTo(columns / 2, 8));
 }
 
 /// Row and first column of a thread.
@@ -72,9 +72,10 @@ void writeGroupResult(const ProductKernel &output, TileSpace &space, Value threa
   KernelBuilder &k = output.k;
   auto byParts = [&] {
     const auto [row, pair] = placeOf(k, thread);
-    const uint32_t width = partColumns(columns);
+    const uint32_t most = partColumns(columns);
     SmallVector<ResultPart> parts;
-    for (uint32_t first = 0; first < columns; first += width) {
+    for (uint32_t first = 0; first < columns; first += most) {
+      const uint32_t width = std::min(most, columns - first);
       ResultPart &part = parts.emplace_back();
       part.rows = kGroupRows;
       part.columns = width;

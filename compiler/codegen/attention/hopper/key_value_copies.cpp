@@ -47,24 +47,27 @@ Value KeyValueCopies::forEachCopy(llvm::function_ref<void(const AttentionTile &,
 
 void KeyValueCopies::askForBoxes(const AttentionTile &tile, Value key, Value step, bool isKeys) {
   const ProductKernel &kernel = isKeys ? block_.scores : block_.output;
-  const TileMap &map = isKeys ? *block_.shape.keyMap : *block_.shape.valueMap;
+  const WarpgroupAttentionShape &shape = block_.shape;
+  const WarpgroupAttentionShape::Boxes &boxes = isKeys ? shape.keyBoxes : shape.valueBoxes;
   const Operand &operand = kernel.product.right;
   TileSpace space(kernel, tile.inBatch, tile.firstRow, k_.number(0));
-  const uint32_t tiles = isKeys ? block_.depthTiles() : map.boxes, bytes = block_.keys() * 128;
+  const uint32_t wholeTiles = (isKeys ? shape.depth : shape.columns) / WarpgroupBlock::kTileDepth,
+                 tiles = wholeTiles + (boxes.last ? 1 : 0), bytes = block_.keys() * TileMap::kRowBytes;
   block_.ring.waitUntilEmpty(step);
-  block_.ring.expect(step, tiles * bytes);
+  block_.ring.expect(step,
+                     wholeTiles * bytes + (boxes.last ? block_.keys() * uint32_t(boxes.last->box.back()) * 2 : 0));
   for (uint32_t number = 0; number < tiles; ++number) {
-    SmallVector<Value> position;
-    for (unsigned axis : map.axes) {
+    const TileMap &map = number < wholeTiles ? *boxes.whole : *boxes.last;
+    const SmallVector<Value> position = map.beginAt(k_, [&](unsigned axis) {
       const bool isReduced = axis == kernel.product.reduced.front(), isAcross = axis == operand.across.front();
-      const uint32_t wide = isKeys ? WarpgroupBlock::kTileDepth : WarpgroupBlock::kColumnBlock;
       // Keys are across in the first product, reduced in the second.
-      position.push_back((isKeys ? isAcross : isReduced)   ? key
-                         : (isKeys ? isReduced : isAcross) ? k_.number(int64_t(number) * wide)
-                                                           : space.inBatch(axis));
-    }
+      return (isKeys ? isAcross : isReduced)   ? key
+             : (isKeys ? isReduced : isAcross) ? k_.number(int64_t(number) * WarpgroupBlock::kTileDepth)
+                                               : space.inBatch(axis);
+    });
     Value to = block_.inArena(k_.add(block_.slotOf(step), k_.number(int64_t(number) * bytes)));
-    block_.ring.copyBox(to, block_.tensorMaps[isKeys ? 0 : 1], position, step);
+    const auto maps = shape.maps();
+    block_.ring.copyBox(to, block_.tensorMaps[llvm::find(maps, &map) - maps.begin()], position, step);
   }
 }
 

@@ -45,7 +45,7 @@ void QueryGroup::askForQueries(Value round) {
 
 QueryGroup::Values QueryGroup::scoresOf(const Tile &tile, Value step) {
   return block_.core.multiplyTiles(descriptorOf(tile.queries, 16), descriptorOf(block_.slotOf(step), 16),
-                                   block_.depthTiles(), kGroupRows * 128, block_.keys() * 128, block_.keys());
+                                   block_.shape.depth, kGroupRows * 128, block_.keys() * 128, block_.keys());
 }
 
 QueryGroup::Values QueryGroup::weighted(ArrayRef<Value> factors, Value step, ValueRange sums) {

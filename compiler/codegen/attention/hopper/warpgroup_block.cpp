@@ -8,8 +8,12 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
+constexpr uint32_t kRowBytes = TileMap::kRowBytes;
+// Columns that threads copy are a multiple of these, so that all threads have as many vectors of a block.
+constexpr uint32_t kCopied = 16;
+
 uint32_t slotBytes(const WarpgroupAttentionShape &shape) {
-  return shape.keys() * std::max(shape.depth, shape.columns) * 2;
+  return shape.keys() * WarpgroupAttentionShape::tilesOf(std::max(shape.depth, shape.columns)) * kRowBytes;
 }
 uint32_t slotsOf(const WarpgroupAttentionShape &shape) {
   return WarpgroupAttentionShape::kRingBytes / slotBytes(shape);
@@ -19,7 +23,7 @@ uint32_t queryTiles(const WarpgroupAttentionShape &shape) {
   return shape.isDeep() ? 1 : 2;
 }
 uint32_t queryBytes(const WarpgroupAttentionShape &shape) { // of a tile of a consumer
-  return kGroupRows * shape.depth * 2;
+  return kGroupRows * WarpgroupAttentionShape::tilesOf(shape.depth) * kRowBytes;
 }
 uint32_t behindQueries(const WarpgroupAttentionShape &shape) {
   return WarpgroupAttentionShape::kRingBytes + shape.consumers * queryTiles(shape) * queryBytes(shape);
@@ -50,7 +54,8 @@ WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAtt
     : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k), core(k, kernel.attention.tensorCoreElement()),
       scores(
           ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, shape.keys(), kTileDepth), shape.consumers)),
-      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows, shape.columns, shape.keys()),
+      output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows,
+                                        uint32_t(llvm::alignTo(shape.columns, kCopied)), shape.keys()),
                          shape.consumers)),
       arena(k.dynamicShared()),
       // The same for all threads of a warp, and the compiler shall know it.

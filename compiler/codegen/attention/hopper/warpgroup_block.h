@@ -26,13 +26,13 @@ public:
 
   static uint32_t bytes(const WarpgroupAttentionShape &shape);
 
-  bool hasMaps() const { return tensorMaps.size() == 2; }
+  bool hasMaps() const { return !tensorMaps.empty(); }
   uint32_t keys() const { return shape.keys(); } // of a block
   /// Whether rows of one consumer may see fewer blocks of keys than rows of another, or be none.
   bool mayPass() const;
   /// Queries of the next tile are on their way while this one is computed, or asked for behind it.
   bool hasNextQueries() const { return !shape.isDeep(); }
-  uint32_t depthTiles() const { return shape.depth / kTileDepth; }
+  uint32_t depthTiles() const { return WarpgroupAttentionShape::tilesOf(shape.depth); }
   mlir::Value inArena(mlir::Value bytes) { return k.at(arena, k.b.getI8Type(), bytes); }
   mlir::Value slotOf(mlir::Value step);
   /// Queries of this consumer, of a round of tiles.

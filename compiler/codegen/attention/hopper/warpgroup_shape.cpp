@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kBlocks = 132;
 // What three consumers compute in the time of two, in percent.
 constexpr int64_t kRateOfThree = 125;
+// Depths are multiples of as many elements as copies and columns of a product are of; a product reads more at a time.
+constexpr uint32_t kMostDepth = 256, kDepths = 8, kStep = 16;
 
 /// Time of all tiles, where no rows are many; of masks that hide some, tiles fill the rounds evenly.
 int64_t timeOf(int64_t batch, int64_t length, int64_t rows, bool isMasked) {
@@ -45,26 +47,58 @@ bool takesThree(const GroupShape &shape, const Attention &attention) {
   return timeOf(*batch, *length, kThree, isMasked) * 100 < timeOf(*batch, *length, kTwo, isMasked) * kRateOfThree;
 }
 
+/// Boxes of `size` elements; the last one is a multiple of `step` wide. `mapOf`: the map of boxes so wide.
+WarpgroupAttentionShape::Boxes boxesOf(uint32_t size, uint32_t step,
+                                       llvm::function_ref<std::optional<TileMap>(uint32_t)> mapOf) {
+  constexpr uint32_t kWide = WarpgroupAttentionShape::kTileDepth;
+  WarpgroupAttentionShape::Boxes boxes;
+  if (size >= kWide)
+    boxes.whole = mapOf(kWide);
+  if (size % kWide != 0)
+    boxes.last = mapOf(uint32_t(llvm::alignTo(size % kWide, step)));
+  return boxes;
+}
+
 } // namespace
+
+SmallVector<const TileMap *, 4> WarpgroupAttentionShape::maps() const {
+  SmallVector<const TileMap *, 4> all;
+  for (const Boxes *boxes : {&keyBoxes, &valueBoxes})
+    for (const std::optional<TileMap> *map : {&boxes->whole, &boxes->last})
+      if (*map)
+        all.push_back(&**map);
+  return all;
+}
 
 std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupShape &shape,
                                                                    const Attention &attention) {
   const int64_t depth = shape.sizeOf(attention.scores.reduced).value_or(0),
                 columns = shape.sizeOf(attention.output.columns).value_or(0);
-  auto isTaken = [](int64_t size) { return size > 0 && size <= 256 && size % kTileDepth == 0; };
+  auto isTaken = [](int64_t size) { return size > 0 && size <= kMostDepth && size % kDepths == 0; };
   if (!attention.tensorCoreElement() || !isTaken(depth) || !isTaken(columns) || !attention.scores.left.isAlongReduced ||
       !attention.scores.right.isAlongReduced || attention.output.right.isAlongReduced)
     return std::nullopt;
-  WarpgroupAttentionShape found{.depth = uint32_t(depth), .columns = uint32_t(columns), .keyMap = {}, .valueMap = {}};
-  if (depth == kTileDepth && columns == kTileDepth && takesThree(shape, attention))
+  WarpgroupAttentionShape found{
+      .depth = uint32_t(depth), .columns = uint32_t(columns), .keyBoxes = {}, .valueBoxes = {}};
+  if (depth <= kTileDepth && columns <= kTileDepth && takesThree(shape, attention))
     found.consumers = 3;
   // A map of several summed axes numbers its tiles by patches of an image, which attention's loops do not count.
   if (attention.scores.reduced.size() != 1 || attention.output.reduced.size() != 1)
     return found;
-  found.keyMap = mapOf(shape, attention.scores, attention.scores.right, found.keys(), kTileDepth);
-  found.valueMap = mapOf(shape, attention.output, attention.output.right, uint32_t(columns), found.keys());
-  if (!found.keyMap || !found.valueMap)
-    found.keyMap = found.valueMap = std::nullopt;
+  const Boxes keyBoxes = boxesOf(found.depth, kStep,
+                                 [&](uint32_t wide) {
+                                   return mapOf(shape, attention.scores, attention.scores.right, found.keys(), wide);
+                                 }),
+              valueBoxes = boxesOf(found.columns, kDepths, [&](uint32_t wide) {
+                return mapOf(shape, attention.output, attention.output.right, wide, found.keys());
+              });
+  auto haveAll = [](const Boxes &boxes, uint32_t size) {
+    return boxes.whole.has_value() == (size >= kTileDepth) && boxes.last.has_value() == (size % kTileDepth != 0);
+  };
+  if (haveAll(keyBoxes, found.depth) && haveAll(valueBoxes, found.columns)) {
+    found.keyBoxes = keyBoxes;
+    found.valueBoxes = valueBoxes;
+  }
   return found;
 }
 

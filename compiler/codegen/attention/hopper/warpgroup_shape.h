@@ -3,13 +3,17 @@
 // consumer has 64 queries of a tile. All registers of a multiprocessor are theirs, so one block runs on it:
 //
 //   depths        consumers   queries   keys of a block   registers of a consumer's thread
-//   64            3           192       128               160
+//   to 64         3           192       128               160
 //   to 128        2           128       128               208
 //   to 256        2           128       64                232
 //
-// At depth 64 an exponential comes with few multiplications, and three consumers hide more of them than two. They have
-// no place for other logits than scores that are scaled and hidden, and a tile of 192 queries is too large for small
-// programs: two consumers compute those.
+// Up to depth 64 an exponential comes with few multiplications, and three consumers hide more of them than two. They
+// have no place for other logits than scores that are scaled and hidden, and a tile of 192 queries is too large for
+// small programs: two consumers compute those.
+//
+// Depths are multiples of eight. Keys and values lie in tiles of 64 elements of the depth, rows of 128 bytes that are
+// swizzled. Of the last tile a narrower box brings what is there, whose rows begin at multiples of 128 bytes all the
+// same; no product reads the rest of them, but for what fills the last 16 of the depth, which the copy makes 0.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
@@ -22,9 +26,17 @@ struct WarpgroupAttentionShape {
   static constexpr uint32_t kGroupRows = 64; // of a consumer
   static constexpr uint32_t kRingBytes = 128 << 10;
 
-  uint32_t depth, columns;                 // multiples of 64, up to 256
-  std::optional<TileMap> keyMap, valueMap; // both or none
+  uint32_t depth, columns; // multiples of 8, up to 256
+  /// How keys, or values, are copied: boxes of 64 elements of the depth, and the one behind them.
+  struct Boxes {
+    std::optional<TileMap> whole, last;
+  };
+  Boxes keyBoxes, valueBoxes; // of both, or of none
   uint32_t consumers = 2;
+
+  /// In the order in which a kernel takes them.
+  llvm::SmallVector<const TileMap *, 4> maps() const;
+  static uint32_t tilesOf(uint32_t elements) { return llvm::divideCeil(elements, kTileDepth); }
 
   uint32_t threads() const { return (consumers + 1) * 128; }
   /// Of a tile.

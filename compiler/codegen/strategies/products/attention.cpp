@@ -107,8 +107,8 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   if (const auto groups = warpgroupShapeOf(shape, *attention, rows)) {
     plan.dynamicSharedBytes = warpgroupAttentionBytes(*groups); // the others have enough without
     MLIRContext *context = output.left.value.getContext();
-    if (groups->keyMap)
-      plan.tensorMaps = {groups->keyMap->type(context), groups->valueMap->type(context)};
+    for (const TileMap *map : groups->maps())
+      plan.tensorMaps.push_back(map->type(context));
   } else if (const auto chain = warpgroupChainOf(shape, *attention, rows)) {
     plan.dynamicSharedBytes = warpgroupChainBytes(*chain);
     for (const TileMap *map : chain->maps())
@@ -275,7 +275,8 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
     const SmallVector<Value> &maps = writer.arguments.tensorMaps;
     AttentionKernel own = kernel;
     own.rows = groups->rows(); // blocks stay for all tiles, however many were launched
-    return writeWarpgroupAttention(own, *groups, groups->keyMap && maps.size() == 2 ? ValueRange(maps) : ValueRange());
+    return writeWarpgroupAttention(own, *groups,
+                                   maps.size() == groups->maps().size() ? ValueRange(maps) : ValueRange());
   }
   if (const auto chain = warpgroupChainOf(writer.shape, *attention, kernel.rows);
       chain && multiplier == Multiplier::Warpgroup) {

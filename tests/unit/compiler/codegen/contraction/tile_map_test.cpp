@@ -120,6 +120,72 @@ TEST_F(TileMapTest, AResultIsBoxesOfAWarp) {
   EXPECT_EQ(boxOfResult("f32", {{'m', "512"}, {'n', "512"}, {'k', "512"}}), Box()) << "256 bytes";
 }
 
+// Heads in the middle of both operands: their sizes are letters a and b, one axis of the kernel.
+TEST_F(TileMapTest, AnAxisOfSeveralDimensionsHasOneOfEach) {
+  auto mapOfLeft = [&](const std::string &kept, const std::string &inner) {
+    const std::string text = R"mlir(
+func.func @k(%a: tensor<512xAxBxf16>, %b: tensor<512xAxBxf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, a, k) -> (m, a, k)>, affine_map<(m, n, a, k) -> (n, a, k)>, affine_map<(m, n, a, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%a, %b : tensor<512xAxBxf16>, tensor<512xAxBxf16>) outs(%c : tensor<512x512xf32>) {
+    ^bb0(%x: f16, %y: f16, %s: f32):
+      %v = arith.extf %x : f16 to f32
+      %w = arith.extf %y : f16 to f32
+      %p = arith.mulf %v, %w : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+})mlir";
+    std::string with = text;
+    for (const auto &[letter, size] : {std::pair("xA", kept), std::pair("xB", inner)})
+      for (size_t at = with.find(letter); at != std::string::npos; at = with.find(letter, at))
+        with.replace(at + 1, 1, size);
+    const KernelFunction kernel = *KernelFunction::read(parseFunction(with));
+    const GroupShape shape = GroupShape::of(kernel);
+    const std::optional<Product> product = Product::of(kernel, shape);
+    return product ? mapOf(shape, *product, product->left, 128, 64) : std::nullopt;
+  };
+  const auto map = mapOfLeft("12", "128");
+  ASSERT_TRUE(map);
+  EXPECT_EQ(boxOf(map), (Box{128, 1, 64}));
+  EXPECT_EQ(map->dimensions[1].terms.front().behind, 128);
+  EXPECT_EQ(map->dimensions[2].terms.front().size, 128);
+  EXPECT_TRUE(mapOfLeft("5", "64"));
+  EXPECT_FALSE(mapOfLeft("12", "96")) << "a step would begin in one head and end in the next";
+  EXPECT_FALSE(mapOfLeft("16", "4")) << "rows of 8 bytes";
+}
+
+// Rows of an image whose result has its channels in front of them: the box of a tile is several of its rows.
+TEST_F(TileMapTest, RowsOfSeveralDimensionsAreABoxOfThem) {
+  auto mapOfImage = [&](const std::string &height, const std::string &width) {
+    std::string text = R"mlir(
+func.func @k(%a: tensor<2xYxXx64xf16>, %b: tensor<256x64xf16>, %c: tensor<2x256xYxXxf32>) -> tensor<2x256xYxXxf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(b, n, y, x, k) -> (b, y, x, k)>, affine_map<(b, n, y, x, k) -> (n, k)>, affine_map<(b, n, y, x, k) -> (b, n, y, x)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : tensor<2xYxXx64xf16>, tensor<256x64xf16>) outs(%c : tensor<2x256xYxXxf32>) {
+    ^bb0(%x: f16, %y: f16, %s: f32):
+      %v = arith.extf %x : f16 to f32
+      %w = arith.extf %y : f16 to f32
+      %p = arith.mulf %v, %w : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<2x256xYxXxf32>
+  return %r : tensor<2x256xYxXxf32>
+})mlir";
+    for (const auto &[letter, size] : {std::pair("xY", height), std::pair("xX", width)})
+      for (size_t at = text.find(letter); at != std::string::npos; at = text.find(letter, at))
+        text.replace(at + 1, 1, size);
+    const KernelFunction kernel = *KernelFunction::read(parseFunction(text));
+    const GroupShape shape = GroupShape::of(kernel);
+    const std::optional<Product> product = Product::of(kernel, shape);
+    EXPECT_TRUE(product);
+    return boxOf(mapOf(shape, *product, product->right, 128, 64)); // pixels are the last of the result
+  };
+  EXPECT_EQ(mapOfImage("64", "64"), (Box{1, 2, 64, 64}));
+  EXPECT_EQ(mapOfImage("16", "256"), (Box{1, 1, 128, 64}));
+  EXPECT_EQ(mapOfImage("5", "64"), (Box{1, 1, 64, 64})) << "two boxes";
+  EXPECT_EQ(mapOfImage("64", "48"), Box()) << "128 positions are no rows of 48";
+}
+
 class TileMapOfImage : public ConvolutionTest {
 protected:
   std::optional<TileMap> mapOfImage(const Sizes &sizes, uint32_t rows = 128) {
