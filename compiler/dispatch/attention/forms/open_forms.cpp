@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/attention/forms/expression.h"
+#include "compiler/dispatch/attention/forms/sliced_forms.h"
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
@@ -46,7 +47,7 @@ bool dividesDimensions(OpOperand *operand) {
     });
   };
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
-    return divides(expand.getReassociationIndices(), expand.getResultType());
+    return divides(expand.getReassociationIndices(), expand.getResultType()) && !isDividedForSlices(expand);
   auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
   return collapse && divides(collapse.getReassociationIndices(), collapse.getSrcType());
 }
@@ -99,8 +100,10 @@ void openForms(func::FuncOp function) {
   dropUnitDimensionsOfInputs(function);
   auto fold = [&](bool expands) {
     RewritePatternSet patterns(context);
-    if (expands)
+    if (expands) {
+      addSlicedForms(patterns);
       linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, dividesDimensions);
+    }
     tensor::populateFoldTensorEmptyPatterns(patterns);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);

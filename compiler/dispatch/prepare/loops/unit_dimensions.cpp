@@ -127,22 +127,18 @@ void dropOfResults(linalg::GenericOp op) {
     }
 }
 
-/// The dimensions of one that a reshape adds, or takes away, where it does nothing else: those of each group but for
-/// one. Which of several of one is the one that stays does not matter to an element's place.
-std::optional<llvm::SmallBitVector> unitsOf(ArrayRef<ReassociationIndices> groups, RankedTensorType longer) {
+/// The dimensions of one that a reshape adds, or takes away, whatever else it does: those of each group but for one.
+/// Which of several of one is the one that stays does not matter to an element's place.
+llvm::SmallBitVector unitsOf(ArrayRef<ReassociationIndices> groups, RankedTensorType longer) {
   llvm::SmallBitVector units(longer.getRank());
   for (const ReassociationIndices &group : groups) {
     int64_t stays = group.back();
     for (int64_t dimension : group)
       if (longer.getDimSize(dimension) != 1)
         stays = dimension;
-    for (int64_t dimension : group) {
-      if (dimension == stays)
-        continue;
-      if (longer.getDimSize(dimension) != 1)
-        return std::nullopt;
-      units.set(dimension);
-    }
+    for (int64_t dimension : group)
+      if (dimension != stays && longer.getDimSize(dimension) == 1)
+        units.set(dimension);
   }
   if (groups.empty())
     units.set();
@@ -151,7 +147,7 @@ std::optional<llvm::SmallBitVector> unitsOf(ArrayRef<ReassociationIndices> group
 
 std::optional<llvm::SmallBitVector> addedUnits(Value tensor) {
   auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>();
-  return expand ? unitsOf(expand.getReassociationIndices(), expand.getResultType()) : std::nullopt;
+  return expand ? std::optional(unitsOf(expand.getReassociationIndices(), expand.getResultType())) : std::nullopt;
 }
 
 /// The dimensions of one that everybody who reads the tensor takes away by a reshape.
@@ -159,11 +155,9 @@ llvm::SmallBitVector unreadUnits(Value tensor) {
   llvm::SmallBitVector units(cast<RankedTensorType>(tensor.getType()).getRank(), !tensor.use_empty());
   for (Operation *user : tensor.getUsers()) {
     auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
-    const std::optional<llvm::SmallBitVector> taken =
-        collapse ? unitsOf(collapse.getReassociationIndices(), collapse.getSrcType()) : std::nullopt;
-    if (!taken)
+    if (!collapse)
       return llvm::SmallBitVector(units.size());
-    units &= *taken;
+    units &= unitsOf(collapse.getReassociationIndices(), collapse.getSrcType());
   }
   return units;
 }

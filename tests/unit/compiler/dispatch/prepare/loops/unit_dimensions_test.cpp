@@ -180,6 +180,32 @@ func.func @f(%x: tensor<3x1xi32>) -> tensor<3x1x9xi32> {
   EXPECT_EQ(op.getDpsInputs()[0], function.getArgument(0));
 }
 
+// Queries, keys and values side by side, which a reshape takes apart and gives a dimension of one.
+const char kApart[] = R"mlir(
+func.func @f(%a: tensor<8x4x48xf16>) -> tensor<3x8x4x16xf16> {
+  %k = tensor.expand_shape %a [[0, 1], [2], [3, 4]] output_shape [1, 8, 4, 3, 16] : tensor<8x4x48xf16> into tensor<1x8x4x3x16xf16>
+  %e = tensor.empty() : tensor<3x8x4x1x16xf16>
+  %t = linalg.generic {indexing_maps = [affine_map<(u, m, b, c, d) -> (u, m, b, c, d)>, affine_map<(u, m, b, c, d) -> (c, m, b, u, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%k : tensor<1x8x4x3x16xf16>) outs(%e : tensor<3x8x4x1x16xf16>) {
+    ^bb0(%x: f16, %o: f16):
+      linalg.yield %x : f16
+  } -> tensor<3x8x4x1x16xf16>
+  %r = tensor.collapse_shape %t [[0], [1], [2, 3], [4]] : tensor<3x8x4x1x16xf16> into tensor<3x8x4x16xf16>
+  return %r : tensor<3x8x4x16xf16>
+}
+)mlir";
+
+TEST_F(UnitDimensionsTest, AReshapeMayDoMoreThanToAddOne) {
+  auto function = parseFunction(kApart);
+  moveUnitDimensions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{4, 4}));
+  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
+  EXPECT_EQ((*function.getOps<mlir::func::ReturnOp>().begin())->getOperand(0), op.getResult(0));
+  EXPECT_TRUE(op.getDpsInputs()[0].getDefiningOp<mlir::tensor::ExpandShapeOp>());
+}
+
 TEST_F(UnitDimensionsTest, VectorsAreReadAsTheyWere) {
   auto function = parseFunction(kChannels);
   moveUnitDimensions(function);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/attention/forms/sliced_forms.h"
+
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+class SlicedFormsTest : public KernelTextTest {
+protected:
+  /// A slice of a tensor of 2x16x96 elements along its last dimension, divided as `divided` says.
+  mlir::func::FuncOp sliced(const std::string &from, const std::string &size, const std::string &divided) {
+    const std::string type = "tensor<2x16x" + size + "xf16>";
+    std::string body = "^bb0(%x: f16, %o: f16):\nlinalg.yield %x : f16\n", maps = "affine_map<(i, j, k) -> (i, j, k";
+    std::string ins = " ins(%a : tensor<2x16x96xf16>)";
+    if (from == "0") { // as the input's lowering writes what begins at the first element
+      body = "^bb0(%o: f16):\n%i = linalg.index 0 : index\n%j = linalg.index 1 : index\n%k = linalg.index 2 : index\n"
+             "%x = tensor.extract %a[%i, %j, %k] : tensor<2x16x96xf16>\nlinalg.yield %x : f16\n";
+      maps = ins = "";
+    } else {
+      maps += " + " + from + ")>, ";
+    }
+    auto function = parseFunction(
+        "func.func @f(%a: tensor<2x16x96xf16>) -> tensor<" + divided + "xf16> {\n%e = tensor.empty() : " + type +
+        "\n%s = linalg.generic {indexing_maps = [" + maps +
+        "affine_map<(i, j, k) -> (i, j, k)>], iterator_types = [\"parallel\", \"parallel\", "
+        "\"parallel\"]}" +
+        ins + " outs(%e : " + type + ") {\n" + body + "} -> " + type +
+        "\n%r = tensor.expand_shape %s [[0], [1], [2, 3]] output_shape [" + commas(divided) + "] : " + type +
+        " into tensor<" + divided + "xf16>\nreturn %r : tensor<" + divided + "xf16>\n}\n");
+    mlir::RewritePatternSet patterns(function.getContext());
+    addSlicedForms(patterns);
+    (void)mlir::applyPatternsGreedily(function, std::move(patterns));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+    return function;
+  }
+  /// What is returned reads: the shape of its source, and where it lies there.
+  static std::pair<Shape, std::string> sourceOf(mlir::func::FuncOp function) {
+    mlir::Value result = (*function.getOps<mlir::func::ReturnOp>().begin())->getOperand(0);
+    auto copy = result.getDefiningOp<mlir::linalg::GenericOp>();
+    if (!copy)
+      return {};
+    auto type = mlir::cast<mlir::RankedTensorType>(copy.getDpsInputs()[0].getType());
+    std::string text;
+    llvm::raw_string_ostream(text) << copy.getIndexingMapsArray().front();
+    return {Shape(type.getShape().begin(), type.getShape().end()), text};
+  }
+
+private:
+  static std::string commas(std::string divided) {
+    for (size_t at = divided.find('x'); at != std::string::npos; at = divided.find('x', at))
+      divided.replace(at, 1, ", ");
+    return divided;
+  }
+};
+
+TEST_F(SlicedFormsTest, TheTensorIsDividedAndThenSliced) {
+  const auto [shape, place] = sourceOf(sliced("32", "32", "2x16x4x8"));
+  EXPECT_EQ(shape, (Shape{2, 16, 3, 4, 8}));
+  EXPECT_EQ(place, "(d0, d1, d2, d3) -> (d0, d1, 1, d2, d3)");
+}
+
+TEST_F(SlicedFormsTest, ASliceThatIsNoneOfAWholeNumberBeginsAtAPart) {
+  const auto [shape, place] = sourceOf(sliced("48", "32", "2x16x4x8"));
+  EXPECT_EQ(shape, (Shape{2, 16, 12, 8}));
+  EXPECT_EQ(place, "(d0, d1, d2, d3) -> (d0, d1, d2 + 6, d3)");
+}
+
+TEST_F(SlicedFormsTest, TheFirstSliceIsReadByTheBody) {
+  const auto [shape, place] = sourceOf(sliced("0", "32", "2x16x4x8"));
+  EXPECT_EQ(shape, (Shape{2, 16, 3, 4, 8}));
+  EXPECT_EQ(place, "(d0, d1, d2, d3) -> (d0, d1, 0, d2, d3)");
+}
+
+TEST_F(SlicedFormsTest, OneThatBeginsInsideOfAPartStays) {
+  auto function = sliced("12", "32", "2x16x4x8");
+  EXPECT_EQ(llvm::range_size(function.getOps<mlir::tensor::ExpandShapeOp>()), 1u);
+  EXPECT_TRUE(sourceOf(function).first.empty());
+}
+
+TEST_F(SlicedFormsTest, AMapThatWouldEndBeforeTheTensorStays) {
+  EXPECT_TRUE(sourceOf(sliced("0", "40", "2x16x5x8")).first.empty()) << "96 are not whole slices of 40";
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
