@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Races attention on the GPU of this machine: Tenon beside cuDNN and FlashAttention as PyTorch calls them, and flex_attention.
 
-usage: benchmarks/attention/run.py --programs=build/attention --output=DIR [--set=first] [--rounds=12] [--seconds=300] [--peers=...]
+usage: benchmarks/attention/run.py --programs=build/attention --output=DIR [--set=first] [--rounds=12] [--seconds=300] [--peers=...] [--before=FOLDER]
 
 Results are compared with float64, a few heads of each, in units of what rounding may do. How they are timed: ../race/racing.py.
 Writes DIR/attention.csv.
@@ -66,11 +66,14 @@ def flexible(case):
     return run
 
 
-def racers_of(case, runtime, folder, given, inputs, peers):
+def racers_of(case, runtime, folder, before, given, inputs, peers):
     """A name, and what makes the participant."""
     own = [x.view(torch.int8) if x.element_size() == 1 else x for x in given]
     inputs = [x.to(KINDS[case.wide()]) for x in inputs]  # peers multiply no f8: they are given the same numbers
-    yield "tenon", lambda: Tenon("tenon", runtime, os.path.join(folder, case.name() + ".tenon"), [own], [])
+    for name, programs in (("tenon", folder), ("tenon before", before)):
+        path = os.path.join(programs, case.name() + ".tenon")
+        if name == "tenon" or (before and os.path.exists(path)):
+            yield name, lambda name=name, path=path: Tenon(name, runtime, path, [own], [])
     if case.mask in ("", "causal"):
         for name, which in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
             if name in peers:
@@ -92,9 +95,9 @@ def measure(case, runtime, arguments):
         return measure_documents(case, runtime, arguments)
     generator = torch.Generator("cuda").manual_seed(case.length * 31 + case.depth)
     given, inputs = operands_of(case, [torch.randn(shape, generator=generator, device="cuda") for shape in case.shapes()])
-    makers = racers_of(case, runtime, arguments.programs, given, inputs, arguments.peers.split(","))
+    makers = racers_of(case, runtime, arguments.programs, arguments.before, given, inputs, arguments.peers.split(","))
     return racing.race(case, makers, lambda results: error_of(case, results[0], inputs), arguments.rounds, is_sustained=True)
 
 
 if __name__ == "__main__":
-    sys.exit(racing.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS, measure, [("--peers", "cudnn,flash,flex")]))
+    sys.exit(racing.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS, measure, [("--peers", "cudnn,flash,flex"), ("--before", "")]))

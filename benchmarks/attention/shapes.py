@@ -118,6 +118,13 @@ SETS["d64"] = SETS["goals"][2:4] + [Attention("bf16", 1, 32, 16384, 64), Attenti
                                     Attention("bf16", 1, 64, 6144, 64, "causal", shared=8)]
 # f8 beside bf16: bytes at the boundary.
 SETS["f8"] = [Attention(kind, 4, 16, 4096, depth, mask) for depth in (128, 64) for mask in ("", "causal") for kind in ("f8E4M3FN", "bf16")]
+# Depths that are no multiples of 64, whose last tile has some elements: of image models, of small language models.
+SETS["depths"] = [Attention("bf16", 2, 4, 4096, 80)] + [Attention("bf16", 4, 16, 4096, depth, mask) for depth in (40, 72, 80, 96, 112, 160) for mask in ("", "causal")]
+SETS["hard_depths"] = [Attention(kind, batch, heads, length, depth, mask, shared=shared, keys=keys) for kind, batch, heads, shared, length, depth, mask, keys in (
+    ("bf16", 4, 32, 1, 1000, 80, "causal", 0), ("f16", 4, 32, 1, 1537, 40, "", 0), ("bf16", 4, 32, 1, 4097, 72, "causal", 31), ("f16", 4, 16, 1, 1000, 96, "causal", 0),
+    ("bf16", 1, 32, 4, 2000, 112, "causal", 0), ("bf16", 4, 16, 1, 769, 160, "", 1), ("bf16", 4, 32, 1, 577, 80, "causal", 4097), ("f16", 2, 40, 1, 1, 80, "", 4097),
+    ("bf16", 2, 16, 1, 1000, 200, "causal", 0), ("bf16", 8, 32, 1, 300, 8, "", 300), ("f16", 8, 32, 1, 257, 24, "causal", 0), ("bf16", 4, 32, 1, 1000, 80, "bias", 0),
+    ("bf16", 2, 16, 2, 1001, 248, "causal", 0))]
 SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
 
 

@@ -97,10 +97,13 @@ def makers(case, runtime, arguments, tensors):
         path = os.path.join(folder, case.name() + ".tenon")
         if folder and os.path.exists(path):
             yield name, lambda path=path: Program(runtime, path, tensors)
-    yield "eager", lambda: peer(case)
-    if len(models.inputs(case)[0].shape) == 4:
+    peers = arguments.peers.split(",")
+    if "eager" in peers:
+        yield "eager", lambda: peer(case)
+    if "eager" in peers and len(models.inputs(case)[0].shape) == 4:
         yield "eager channels last", lambda: peer(case, last=True)
-    yield "compile", lambda: peer(case, compiled=True)
+    if "compile" in peers:
+        yield "compile", lambda: peer(case, compiled=True)
 
 
 def timed(work, calls):
@@ -200,6 +203,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default="build/models")
     parser.add_argument("--before", default="", help="a folder of programs that another compiler made, to race beside")
+    parser.add_argument("--peers", default="eager,compile")
     parser.add_argument("--output", default=".")
     parser.add_argument("--set", default="first", choices=sorted(models.SETS))
     parser.add_argument("--filter", default="", help="cases whose name holds it")
