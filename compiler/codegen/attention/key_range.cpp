@@ -109,13 +109,14 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
     wholeTo = bound.holds ? k_.select(both, wholeTo, zero) : k_.select(any, zero, wholeTo);
   }
   always_ = hiding->always;
-  isKnown_ = hiding->isWhole;
-  if (isKnown_) // else some key of a block may still be hidden
-    holding_ = hiding->inWhole;
-  if (hiding->isWhole) {
+  holding_ = hiding->inWhole;
+  isKnown_ = !holding_.empty();
+  if (isKnown_) {
     wholeFrom_ = wholeFrom;
     wholeTo_ = wholeTo;
   }
+  if (!hiding->isWhole) // some key may be hidden anywhere
+    scale_ = std::nullopt;
   first = smallerOf(k_, first, count_);
   if (hiding->weighsNothing) {
     first_ = first;

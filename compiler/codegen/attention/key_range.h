@@ -30,7 +30,8 @@ public:
   /// Where blocks begin and end, multiples of `keys`; `last` may lie behind the last key.
   mlir::Value first() const { return first_; }
   mlir::Value last() const { return last_; }
-  /// Blocks in order: where some begin and end, and whether all rows see all of their keys.
+  /// Blocks in order: where some begin and end, and whether all rows see all of their keys, as far as comparisons of
+  /// indices say it: what else hides keys is asked in all of them.
   struct Segment {
     mlir::Value first, last; // multiples of `keys`, but for the last key
     bool isWhole;
@@ -53,13 +54,13 @@ private:
   const uint32_t keys_;
   mlir::Value count_; // of all keys
   mlir::Value first_, last_;
-  mlir::Value wholeFrom_, wholeTo_; // keys between them are seen by all rows; null: that is not known
+  mlir::Value wholeFrom_, wholeTo_; // keys between them no comparison hides; null: there is none
   llvm::SmallVector<std::pair<mlir::Value, bool>> holding_; // what conditions are there
   llvm::SmallVector<std::pair<mlir::Value, bool>> always_;  // ... and in all blocks
   bool hasLower_ = false, hasUpper_ = false;                // bounds
   bool mayEnd_ = true;                                      // the last block may lack keys
   std::optional<double> scale_;                             // of scores, where it is all that is done with them
-  bool isKnown_ = true;                                     // nothing else hides keys
+  bool isKnown_ = true;                                     // which blocks need no comparison
 };
 
 } // namespace tenon::compiler::codegen
