@@ -125,6 +125,9 @@ SETS["hard_depths"] = [Attention(kind, batch, heads, length, depth, mask, shared
     ("bf16", 1, 32, 4, 2000, 112, "causal", 0), ("bf16", 4, 16, 1, 769, 160, "", 1), ("bf16", 4, 32, 1, 577, 80, "causal", 4097), ("f16", 2, 40, 1, 1, 80, "", 4097),
     ("bf16", 2, 16, 1, 1000, 200, "causal", 0), ("bf16", 8, 32, 1, 300, 8, "", 300), ("f16", 8, 32, 1, 257, 24, "causal", 0), ("bf16", 4, 32, 1, 1000, 80, "bias", 0),
     ("bf16", 2, 16, 2, 1001, 248, "causal", 0))]
+# Causal, and so few tiles that a device waits for the last rows of each head.
+SETS["few_tiles"] = [Attention("bf16", batch, heads, length, depth, "causal", shared=shared) for batch, heads, shared, length, depth in (
+    (1, 12, 1, 1024, 64), (1, 8, 1, 1024, 128), (1, 32, 4, 512, 128), (1, 16, 1, 768, 80), (2, 12, 1, 577, 64), (1, 8, 1, 2000, 64))]
 SETS["masks"] = [case for case in SETS["goals"] if case.mask in ("bias", "cap")]
 
 

@@ -377,11 +377,17 @@ def cases(sizes):
             yield attention("middle", kinds[number % 2], "multiplied", "operation", mask, INPUTS[number % 6], length, depth, number == 2, many=True)
     # Large tiles of depths that are multiples of eight: less than a tile of 64, or a last one that has some, a single sixteen or half of one.
     eights = itertools.product(((80, 80), (40, 40), (72, 72), (96, 112), (160, 160), (8, 24), (56, 64), (136, 248), (200, 40), (128, 88)),
-                               (("none", (70, 130)), ("causal", (129, 129)), ("chosen, large", (150, 301)), ("lengths", (33, 257))))
+                               (("none", (70, 130)), ("causal", (260, 129)), ("chosen, large", (150, 301)), ("lengths", (33, 257))))
     for number, (depth, (mask, length)) in enumerate(eights):
         if whole or number % 5 == 0:
             yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number // 4 % 2], "multiplied", SOFTMAXES[number % 5], mask, INPUTS[number % 6], length,
                             depth, (False, "n", True, False)[number % 4], many=True)
+    # So few causal tiles that a consumer is alone in its block on sm_90a, and so many that two or three are together.
+    alone = itertools.product(("causal", "causal and chosen", "shifted causal", "causal, large", "causal, added"), ((70, 70), (129, 384), (200, 31), (260, 260)), ((64, 64), (128, 80), (40, 64)))
+    for number, (mask, length, depth) in enumerate(alone):
+        if whole or number % 13 == 0:
+            yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", SOFTMAXES[number % 5], mask, INPUTS[number % 6], length, depth,
+                            "n" if number % 4 == 1 else False, many=True)
     # Blocks of keys that a finite number hides wholly, in front of others.
     for number, (kind, mask, length) in enumerate(itertools.product(kinds, ("window, large", "chosen, large"), ((200, 200), (70, 300)))):
         if whole or number % 3 == 0:

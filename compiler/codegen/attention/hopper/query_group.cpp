@@ -19,6 +19,7 @@ constexpr uint32_t kEarlyExponentials = 8;
 QueryGroup::QueryGroup(WarpgroupBlock &block)
     : block_(block), k_(block.k), mayPass_(block.mayPass()),
       isPlain_(isPlain(block.kernel.shape, block.kernel.attention, block.kernel.rows)),
+      takesTurns_(isPlain_ && !block.shape.isAlone()),
       softmax_(k_, block.core, block.kernel.attention.tensorCoreElement().isF16(),
                block.shape.consumers == 3 ? 0 : kEarlyExponentials),
       online_(k_, k_.b.getF32Type(), OptimisticSoftmax::kRows, {1, 2}, /*isFast=*/true) {}
@@ -62,14 +63,14 @@ void QueryGroup::release(Value step) {
 }
 
 void QueryGroup::awaitTurn() {
-  if (!isPlain_)
+  if (!takesTurns_)
     return;
   k_.assembly("bar.sync $0, " + std::to_string(kTurnThreads) + ";",
               {k_.word(k_.add(block_.group, k_.number(block_.firstTurn())))}, "r");
 }
 
 void QueryGroup::passTurn() {
-  if (!isPlain_)
+  if (!takesTurns_)
     return;
   const uint32_t last = block_.shape.consumers - 1;
   Value next = k_.select(k_.equal(block_.group, k_.number(last)), k_.number(0), k_.add(block_.group, k_.number(1)));

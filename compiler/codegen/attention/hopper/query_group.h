@@ -72,6 +72,7 @@ private:
   KernelBuilder &k_;
   const bool mayPass_;        // rows of a consumer may see fewer blocks than the tile
   const bool isPlain_;        // logits are scores, scaled and hidden
+  const bool takesTurns_;     // of several consumers
   OptimisticSoftmax softmax_; // of plain logits
   OnlineSoftmax online_;      // of others
 };

@@ -16,7 +16,7 @@ uint32_t warpgroupAttentionBytes(const WarpgroupAttentionShape &shape) {
 void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
                              ValueRange tensorMaps) {
   KernelBuilder &k = kernel.k;
-  k.wantResident(1);
+  k.wantResident(shape.resident());
   WarpgroupBlock block(kernel, shape, tensorMaps);
   KeyValueCopies copies(block);
   QueryGroup queries(block);

@@ -16,7 +16,7 @@ uint32_t slotBytes(const WarpgroupAttentionShape &shape) {
   return shape.keys() * WarpgroupAttentionShape::tilesOf(std::max(shape.depth, shape.columns)) * kRowBytes;
 }
 uint32_t slotsOf(const WarpgroupAttentionShape &shape) {
-  return WarpgroupAttentionShape::kRingBytes / slotBytes(shape);
+  return shape.ringBytes() / slotBytes(shape);
 }
 /// Of a consumer: that it multiplies, and the next one where there is place.
 uint32_t queryTiles(const WarpgroupAttentionShape &shape) {
@@ -26,7 +26,7 @@ uint32_t queryBytes(const WarpgroupAttentionShape &shape) { // of a tile of a co
   return kGroupRows * WarpgroupAttentionShape::tilesOf(shape.depth) * kRowBytes;
 }
 uint32_t behindQueries(const WarpgroupAttentionShape &shape) {
-  return WarpgroupAttentionShape::kRingBytes + shape.consumers * queryTiles(shape) * queryBytes(shape);
+  return shape.ringBytes() + shape.consumers * queryTiles(shape) * queryBytes(shape);
 }
 uint32_t behindParts(const WarpgroupAttentionShape &shape) {
   return behindQueries(shape) + shape.consumers * groupResultBytes(shape.columns);
@@ -81,7 +81,7 @@ Value WarpgroupBlock::slotOf(Value step) {
 
 Value WarpgroupBlock::queriesOf(Value round) {
   Value tile = k.add(k.mul(group, k.number(queryTiles(shape))), k.rem(round, k.number(queryTiles(shape))));
-  return k.add(k.mul(tile, k.number(queryBytes(shape))), k.number(WarpgroupAttentionShape::kRingBytes));
+  return k.add(k.mul(tile, k.number(queryBytes(shape))), k.number(shape.ringBytes()));
 }
 
 Value WarpgroupBlock::resultPart() {

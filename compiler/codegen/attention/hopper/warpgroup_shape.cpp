@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kBlocks = 132;
 // What three consumers compute in the time of two, in percent.
 constexpr int64_t kRateOfThree = 125;
+// Of fewer tiles of two consumers `mma.sync` computes smaller ones.
+constexpr int64_t kFewestTiles = 64;
 // Depths are multiples of as many elements as copies and columns of a product are of; a product reads more at a time.
 constexpr uint32_t kMostDepth = 256, kDepths = 8, kStep = 16;
 
@@ -45,6 +47,23 @@ bool takesThree(const GroupShape &shape, const Attention &attention) {
     return true;
   const bool isMasked = ofThree && !ofThree->bounds.empty();
   return timeOf(*batch, *length, kThree, isMasked) * 100 < timeOf(*batch, *length, kTwo, isMasked) * kRateOfThree;
+}
+
+/// Whether the last rows see most keys, and tiles of two consumers leave multiprocessors without one, where tiles of
+/// one would all run at once.
+bool waitsForTheLast(const GroupShape &shape, const Attention &attention, uint32_t fitting) {
+  constexpr uint32_t kOne = WarpgroupAttentionShape::kGroupRows, kTwo = 2 * kOne;
+  const std::optional<Hiding> hiding = hidingOf(shape, attention, kOne);
+  const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
+                               length = shape.sizeOf(attention.output.rows);
+  const bool isCausal = hiding && hiding->ranges.empty() &&
+                        llvm::all_of(hiding->bounds, [](const KeyBound &bound) { return bound.isUpper; }) &&
+                        llvm::any_of(hiding->bounds, [](const KeyBound &bound) { return bound.followsRows; });
+  if (!isCausal || !batch || !length)
+    return false;
+  const int64_t ofTwo = *batch * int64_t(llvm::divideCeil(*length, kTwo)),
+                ofOne = *batch * int64_t(llvm::divideCeil(*length, kOne));
+  return ofTwo >= kFewestTiles && ofTwo < kBlocks && ofOne <= kBlocks * fitting;
 }
 
 /// Boxes of `size` elements; the last one is a multiple of `step` wide. `mapOf`: the map of boxes so wide.
@@ -100,6 +119,15 @@ std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::of(const GroupSh
     found.valueBoxes = valueBoxes;
   }
   return found;
+}
+
+std::optional<WarpgroupAttentionShape> WarpgroupAttentionShape::aloneOf(const GroupShape &shape,
+                                                                        const Attention &attention) {
+  std::optional<WarpgroupAttentionShape> found = of(shape, attention);
+  if (!found || found->isDeep())
+    return std::nullopt;
+  found->consumers = 1;
+  return waitsForTheLast(shape, attention, found->fitting()) ? found : std::nullopt;
 }
 
 } // namespace tenon::compiler::codegen

@@ -56,7 +56,10 @@ Multiplier multiplierOf(const abi::TargetArch &target) {
 
 std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape, const Attention &attention,
                                                         int64_t rows) {
-  return rows == kLargeTile && !attention.isChain ? WarpgroupAttentionShape::of(shape, attention) : std::nullopt;
+  if (attention.isChain)
+    return std::nullopt;
+  return rows == kLargeTile ? WarpgroupAttentionShape::of(shape, attention)
+                            : WarpgroupAttentionShape::aloneOf(shape, attention);
 }
 
 std::optional<WarpgroupChainShape> warpgroupChainOf(const GroupShape &shape, const Attention &attention, int64_t rows) {
@@ -94,7 +97,8 @@ std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const 
   const int64_t enough = hasGroups ? kEnoughTiles : kManyTiles;
   const bool isSmall = ((isDeep || attention->second) && !hasGroups) || !cores ||
                        (batch && length && *batch * int64_t(llvm::divideCeil(*length, kLargeTile)) < enough);
-  const int64_t rows = (few ? *length <= kSmallTile : isSmall) ? kSmallTile : kLargeTile;
+  const bool isAlone = hasGroups && warpgroupShapeOf(shape, *attention, kSmallTile);
+  const int64_t rows = (few ? *length <= kSmallTile : isSmall || isAlone) ? kSmallTile : kLargeTile;
   Plan plan{name(),
             kScalarAttentionThreads,
             {{"rows", rows}, {"columns", columns}, {"cluster", 1}},
