@@ -38,7 +38,7 @@ SCALES = ("multiplied", "divided", "queries before", "none")
 SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions", "powers of two", "scaled powers of two")
 MASKS = ("none", "causal", "causal, large", "causal, added", "window", "window, large", "bias", "chosen", "chosen, large", "lengths", "soft cap", "shifted causal", "causal and chosen")
 GUARDED = ("guarded", "guarded behind")  # where all keys of a query are hidden, the result is 0
-AWAY = {"causal, large": -1e30, "window, large": -1e30, "chosen, large": -1e30}  # what hides a key, where it is not -inf
+AWAY = {"causal, added large": -1e30, "late, added large": -1e30, "causal, large": -1e30, "window, large": -1e30, "chosen, large": -1e30}  # what hides a key, where it is not -inf
 INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
 
 
@@ -123,6 +123,8 @@ class Writer:
             return f.op("arith.andi", "i1", compare("sle", n, m), compare("slt", m, more(n, 20)))
         if mask == "shifted causal":
             return compare("uge", more(m, 3), n)
+        if mask.startswith("late"):  # the first rows see no key
+            return compare("sge", m, more(n, 5))
         return compare("sge", m, n)
 
     def logits(self, scores, extra):
@@ -137,9 +139,10 @@ class Writer:
             def hidden(x):
                 return f.select(self.seen(spec, mask), kind, x, f.constant(kind, AWAY.get(mask, -np.inf)))
             return self.each(spec, hidden, (scores, spec))
-        if mask == "causal, added":
+        if mask.startswith(("causal, added", "late, added")):
             order = "mn" if spec.index("m") < spec.index("n") else "nm"
-            added = self.each(order, lambda: f.select(self.seen(order, mask), kind, f.constant(kind, 0.0), f.constant(kind, -np.inf)))
+            away = AWAY.get(mask, -np.inf)
+            added = self.each(order, lambda: f.select(self.seen(order, mask), kind, f.constant(kind, 0.0), f.constant(kind, away)))
             return self.each(spec, lambda x, y: f.op("arith.addf", kind, x, y), (scores, spec), (added, order))
         if mask == "bias":
             return self.each(spec, lambda x, y: f.op("arith.addf", kind, x, f.convert(y, extra.kind, kind)),
@@ -245,10 +248,12 @@ def reference(layout, operand, scale, softmax, mask, q, k, v, extra):
     gap = (q.shape[of_q.index("d")] + 4) * eps * size + (EPS[operand] * size if scale == "queries before" else 0)
     hidden = np.zeros((1, 1), bool)
     away = -np.inf
-    if mask in ("causal", "causal, large", "causal, added"):
+    if mask in ("causal", "causal, large", "causal, added", "causal, added large"):
         hidden, away = n > m, AWAY.get(mask, -np.inf)
     elif mask == "shifted causal":
         hidden = n > m + 3
+    elif mask.startswith("late"):
+        hidden, away = n + 5 > m, AWAY.get(mask, -np.inf)
     elif mask.startswith("window"):
         hidden, away = (n > m) | (n + 20 <= m), AWAY.get(mask, -np.inf)
     elif mask == "bias":
@@ -388,6 +393,11 @@ def cases(sizes):
         if whole or number % 13 == 0:
             yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", SOFTMAXES[number % 5], mask, INPUTS[number % 6], length, depth,
                             "n" if number % 4 == 1 else False, many=True)
+    # What is added to hide keys, a large number or -inf; rows that see none, of which all keys count alike, or nothing is.
+    for number, (mask, length) in enumerate(itertools.product(("causal, added large", "late, added large", "late, added"), ((70, 70), (260, 301), (300, 129)))):
+        if whole or number % 3 == 1:
+            yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", "operation", mask, INPUTS[number % 6], length, ((64, 64), (80, 80))[number % 2],
+                            False, many=True)
     # Blocks of keys that a finite number hides wholly, in front of others.
     for number, (kind, mask, length) in enumerate(itertools.product(kinds, ("window, large", "chosen, large"), ((200, 200), (70, 300)))):
         if whole or number % 3 == 0:
