@@ -145,17 +145,25 @@ llvm::SmallBitVector unitsOf(ArrayRef<ReassociationIndices> groups, RankedTensor
   return units;
 }
 
+/// Whether a reshape adds, or takes away, nothing else.
+bool isOfUnitsAlone(ArrayRef<ReassociationIndices> groups, RankedTensorType longer) {
+  return llvm::all_of(groups, [&](const ReassociationIndices &group) {
+    return llvm::count_if(group, [&](int64_t dimension) { return longer.getDimSize(dimension) != 1; }) <= 1;
+  });
+}
+
 std::optional<llvm::SmallBitVector> addedUnits(Value tensor) {
   auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>();
   return expand ? std::optional(unitsOf(expand.getReassociationIndices(), expand.getResultType())) : std::nullopt;
 }
 
-/// The dimensions of one that everybody who reads the tensor takes away by a reshape.
+/// The dimensions of one that everybody who reads the tensor takes away by a reshape that does nothing else: one that
+/// does would come to stand between what is computed and what it is computed from.
 llvm::SmallBitVector unreadUnits(Value tensor) {
   llvm::SmallBitVector units(cast<RankedTensorType>(tensor.getType()).getRank(), !tensor.use_empty());
   for (Operation *user : tensor.getUsers()) {
     auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
-    if (!collapse)
+    if (!collapse || !isOfUnitsAlone(collapse.getReassociationIndices(), collapse.getSrcType()))
       return llvm::SmallBitVector(units.size());
     units &= unitsOf(collapse.getReassociationIndices(), collapse.getSrcType());
   }
@@ -168,10 +176,18 @@ bool isFreeToReshape(Value tensor) {
   return !producer || isa<tensor::EmptyOp, linalg::FillOp>(producer) || producer->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// Whether it is there for one elementwise operation, and may lose a dimension itself.
-bool isOfOneReader(Value tensor) {
+/// Whether it is there for one elementwise operation, and may lose a dimension itself, as may all that it is computed
+/// from: else the reshape would come to stand between the operations of a kernel.
+bool isOfOneReader(Value tensor, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 16;
   auto producer = tensor.getDefiningOp<linalg::GenericOp>();
-  return producer && producer->hasOneUse() && producer.getNumReductionLoops() == 0;
+  return producer && depth < kMostDepth && producer->hasOneUse() && producer.getNumReductionLoops() == 0 &&
+         llvm::all_of(
+             producer.getDpsInputs(),
+             [&](Value input) {
+               return !isa<RankedTensorType>(input.getType()) || isFreeToReshape(input) || addedUnits(input) ||
+                      isOfOneReader(input, depth + 1);
+             });
 }
 
 /// Of loops of one, those that stay are as good to read along as those that go.
@@ -317,8 +333,9 @@ struct UnitsComeAndGo : OpRewritePattern<tensor::CollapseShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp op, PatternRewriter &rewriter) const override {
     auto expand = op.getSrc().getDefiningOp<tensor::ExpandShapeOp>();
-    if (!expand || expand.getSrcType() != op.getResultType() || !addedUnits(op.getSrc()) ||
-        !unitsOf(op.getReassociationIndices(), op.getSrcType()))
+    if (!expand || expand.getSrcType() != op.getResultType() ||
+        !isOfUnitsAlone(expand.getReassociationIndices(), expand.getResultType()) ||
+        !isOfUnitsAlone(op.getReassociationIndices(), op.getSrcType()))
       return failure();
     rewriter.replaceOp(op, expand.getSrc());
     return success();

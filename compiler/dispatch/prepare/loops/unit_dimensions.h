@@ -17,9 +17,9 @@ void dropUnitDimensionsOfInputs(mlir::func::FuncOp function);
 /// Of what they compute.
 void dropUnitDimensionsOfResults(mlir::func::FuncOp function);
 /// Dimensions of one that a reshape adds, whatever else it does, go behind the elementwise operations that read them:
-/// the root of a mean that kept its dimension is one of a vector, and part of the kernel that takes the mean. Those that
-/// a reshape takes away go in front of the operations that compute them: a gather of rows, each of which is one of a
-/// list.
+/// the root of a mean that kept its dimension is one of a vector, and part of the kernel that takes the mean. Those
+/// that a reshape takes away go in front of the operations that compute them: a gather of rows, each of which is one of
+/// a list.
 void moveUnitDimensions(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch
