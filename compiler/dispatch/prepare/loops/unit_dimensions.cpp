@@ -170,24 +170,73 @@ llvm::SmallBitVector unreadUnits(Value tensor) {
   return units;
 }
 
+/// Whether whoever reads the dimension of one reads it at 0, perhaps behind others that compute from this tensor alone.
+bool isReadAtZero(Value tensor, int64_t dimension, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 8;
+  return depth < kMostDepth && !tensor.use_empty() &&
+         llvm::all_of(
+             tensor.getUses(),
+             [&](OpOperand &use) {
+               auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+               if (!reader || !reader.isDpsInput(&use))
+                 return false;
+               const AffineExpr index = reader.getMatchingIndexingMap(&use).getResult(dimension);
+               auto loop = dyn_cast<AffineDimExpr>(index);
+               if (!loop)
+                 return isa<AffineConstantExpr>(index);
+               const bool isAlone = llvm::none_of(reader.getDpsInputOperands(), [&](OpOperand *other) {
+                 return other != &use && reader.getMatchingIndexingMap(other).isFunctionOfDim(loop.getPosition());
+               });
+               if (!isAlone || reader.getNumReductionLoops() != 0 || reader->getNumResults() != 1)
+                 return false;
+               const std::optional<unsigned> behind =
+                   reader.getIndexingMapMatchingResult(reader->getResult(0)).getResultPosition(loop);
+               return behind && isReadAtZero(reader.getResult(0), *behind, depth + 1);
+             });
+}
+
 /// Whether the tensor could as well be there without a dimension: nobody computes it in the kernel of its reader.
 bool isFreeToReshape(Value tensor) {
   Operation *producer = tensor.getDefiningOp();
   return !producer || isa<tensor::EmptyOp, linalg::FillOp>(producer) || producer->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// Whether it is there for one elementwise operation, and may lose a dimension itself, as may all that it is computed
-/// from: else the reshape would come to stand between the operations of a kernel.
-bool isOfOneReader(Value tensor, unsigned depth = 0) {
+/// Whether elementwise operations compute the tensor for one reader alone, and it may lose a dimension of one all the
+/// way up: a reshape between some of them would part what is one kernel.
+bool mayLoseUnit(Value tensor, int64_t dimension, unsigned depth = 0) {
   constexpr unsigned kMostDepth = 16;
+  if (std::optional<llvm::SmallBitVector> units = addedUnits(tensor); units && units->test(dimension))
+    return true;
+  if (isFreeToReshape(tensor))
+    return true;
   auto producer = tensor.getDefiningOp<linalg::GenericOp>();
-  return producer && depth < kMostDepth && producer->hasOneUse() && producer.getNumReductionLoops() == 0 &&
-         llvm::all_of(
-             producer.getDpsInputs(),
-             [&](Value input) {
-               return !isa<RankedTensorType>(input.getType()) || isFreeToReshape(input) || addedUnits(input) ||
-                      isOfOneReader(input, depth + 1);
-             });
+  if (!producer || depth == kMostDepth || !producer->hasOneUse() || producer.getNumReductionLoops() != 0 ||
+      producer->getNumResults() != 1)
+    return false;
+  auto loop = dyn_cast<AffineDimExpr>(
+      producer.getIndexingMapMatchingResult(cast<OpResult>(tensor)).getResult(unsigned(dimension)));
+  return loop && llvm::all_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+           const AffineMap map = producer.getMatchingIndexingMap(input);
+           const std::optional<unsigned> read = map.getResultPosition(loop);
+           return read ? mayLoseUnit(input->get(), *read, depth + 1) : !map.isFunctionOfDim(loop.getPosition());
+         });
+}
+
+/// The dimensions of one that an operation adds itself, along a loop that nothing it reads has, for readers that read
+/// them at 0: a mean that is to keep its dimension.
+llvm::SmallBitVector broadcastUnits(linalg::GenericOp op) {
+  Value result = op->getResult(0);
+  llvm::SmallBitVector units(cast<RankedTensorType>(result.getType()).getRank());
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [dimension, expr] : llvm::enumerate(op.getIndexingMapMatchingResult(cast<OpResult>(result)).getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    const bool isRead = !loop || llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return op.getMatchingIndexingMap(input).isFunctionOfDim(loop.getPosition());
+    });
+    if (!isRead && sizes[loop.getPosition()] == 1 && isReadAtZero(result, int64_t(dimension)))
+      units.set(dimension);
+  }
+  return units;
 }
 
 /// Of loops of one, those that stay are as good to read along as those that go.
@@ -212,7 +261,7 @@ enum class Reshape { InFront, Behind };
 
 /// Drops the loops of one of an elementwise operation along which what it reads got its dimension by a reshape in front
 /// of it: that goes behind the operation, to meet the one that takes it away. So does one that is behind the operation
-/// go in front of it.
+/// go in front of it. A dimension that it adds itself comes by a reshape, too.
 bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
   if (op.getNumReductionLoops() != 0)
     return false;
@@ -232,6 +281,8 @@ bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
     for (auto [number, input] : llvm::enumerate(loops.inputs))
       if (std::optional<llvm::SmallBitVector> units = addedUnits(input))
         drop(number, *units);
+    if (op->getNumResults() == 1)
+      drop(op.getNumDpsInputs(), broadcastUnits(op));
   } else if (op->getNumResults() == 1) {
     drop(op.getNumDpsInputs(), unreadUnits(op->getResult(0)));
     for (AffineMap &map : MutableArrayRef(loops.maps).take_front(loops.inputs.size()))
@@ -243,7 +294,7 @@ bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
     for (auto [dimension, expr] : llvm::enumerate(loops.maps[number].getResults())) {
       if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
         if (!(units && units->test(dimension)) && !isFreeToReshape(input) &&
-            !(reshape == Reshape::Behind && isOfOneReader(input)))
+            !(reshape == Reshape::Behind && mayLoseUnit(input, int64_t(dimension))))
           dropped.reset(loop.getPosition());
         continue;
       }
@@ -258,7 +309,7 @@ bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
       for (auto [dimension, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
         if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && type.getDimSize(dimension) != 1)
           dropped.reset(loop.getPosition());
-  if (dropped.none() || dropped.all())
+  if (dropped.none())
     return false;
   OpBuilder b(op);
   MLIRContext *context = op.getContext();

@@ -159,6 +159,41 @@ TEST_F(UnitDimensionsTest, OnesThatAreTakenAwayGoInFrontOfWhatComputesThem) {
   }
 }
 
+// A mean that is to keep its dimension, along a loop of its own, read at %place.
+std::string keptMean(const std::string &from, const std::string &kept, const std::string &place) {
+  return "func.func @f(%s: tensor<" + from + "f32>, %x: tensor<6x9xf32>) -> tensor<6x9xf32> {\n" +
+         "%n = arith.constant 6.0 : f32\n%e = tensor.empty() : tensor<" + kept +
+         "f32>\n%m = linalg.generic {indexing_maps = [affine_map<(i, j) -> (" + (from.empty() ? "" : "j") +
+         ")>, affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]} ins(%s : tensor<" + from +
+         "f32>) outs(%e : tensor<" + kept +
+         "f32>) {\n^bb0(%p: f32, %o: f32):\n%r = arith.divf %p, %n : f32\nlinalg.yield %r : f32\n} -> tensor<" + kept +
+         "f32>\n%c = tensor.empty() : tensor<6x9xf32>\n"
+         "%d = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (" +
+         place +
+         ")>, affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]} ins(%x, %m : "
+         "tensor<6x9xf32>, "
+         "tensor<" +
+         kept +
+         "f32>) outs(%c : tensor<6x9xf32>) {\n^bb0(%p: f32, %q: f32, %o: f32):\n%r = arith.subf %p, %q : f32\n"
+         "linalg.yield %r : f32\n} -> tensor<6x9xf32>\nreturn %d : tensor<6x9xf32>\n}";
+}
+
+TEST_F(UnitDimensionsTest, AnAddedDimensionThatIsReadAtZeroGoes) {
+  auto function = parseFunction(keptMean("9x", "1x9x", "0, j"));
+  moveUnitDimensions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{1, 1}));
+  auto reader = *std::next(function.getOps<mlir::linalg::GenericOp>().begin());
+  EXPECT_TRUE(reader.getDpsInputs()[1].getDefiningOp<mlir::linalg::GenericOp>());
+}
+
+TEST_F(UnitDimensionsTest, AllOfThemMayGo) {
+  auto function = parseFunction(keptMean("", "1x1x", "0, 0"));
+  moveUnitDimensions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{0, 0}));
+}
+
 TEST_F(UnitDimensionsTest, AnotherLoopOfOneIsAsGoodToReadAlong) {
   // Read along k, which goes; j stays.
   auto function = parseFunction(R"mlir(
