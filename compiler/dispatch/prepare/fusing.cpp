@@ -377,6 +377,8 @@ bool shouldFuse(OpOperand *operand) {
     return true;
   if (isWindow(consumer) && !consumer.isDpsInit(operand))
     return isCheap(producer) || isBorder(producer);
+  if (readsEitherWay(*operand))
+    return true;
   if (isFactorOfManyRows(consumer, operand) || isTurnedForManyRows(producer, operand))
     return false;
   if (!consumer.isDpsInit(operand) && !isOfAttention(consumer) && isBehindSum(producer) && contractionOf(consumer))

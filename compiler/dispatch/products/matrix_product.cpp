@@ -14,6 +14,7 @@
 #include "compiler/dispatch/products/matrix_product.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/channels_last.h"
@@ -413,19 +414,28 @@ void alignOperands(linalg::LinalgOp op) {
     product->align();
 }
 
+/// A copy of one tensor that is turned, so that other elements are adjacent.
+static std::optional<linalg::GenericOp> turnedCopyOf(OpOperand &operand) {
+  auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
+  if (!copy || copy.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*copy.getBody()) ||
+      copy.getBody()->getTerminator()->getOperand(0) != copy.getBody()->getArgument(0))
+    return std::nullopt;
+  const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
+  if (!llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) || maps[0].getResults().empty() ||
+      maps[0].getResults().back() == maps[1].getResults().back() ||
+      !isa<RankedTensorType>(copy.getDpsInputs()[0].getType()))
+    return std::nullopt;
+  return copy;
+}
+
 bool readsTurnedCopy(OpOperand &operand) {
   if (readsChannelsLast(operand))
     return true;
-  auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
+  const std::optional<linalg::GenericOp> copy = turnedCopyOf(operand);
   auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-  if (!copy || !op || copy.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*copy.getBody()) ||
-      copy.getBody()->getTerminator()->getOperand(0) != copy.getBody()->getArgument(0))
+  if (!copy || !op)
     return false;
-  const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
-  auto source = dyn_cast<RankedTensorType>(copy.getDpsInputs()[0].getType());
-  if (!llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) || maps[0].getResults().empty() ||
-      maps[0].getResults().back() == maps[1].getResults().back() || !source)
-    return false;
+  auto source = cast<RankedTensorType>(linalg::GenericOp(*copy).getDpsInputs()[0].getType());
   const int64_t bytes = elementBytes(source.getElementType());
   const std::optional<MatrixProduct> product = MatrixProduct::of(op);
   const bool isUnaligned = sizeOr(source.getShape().back()) * bytes % kBytes != 0;
@@ -437,6 +447,34 @@ bool readsTurnedCopy(OpOperand &operand) {
   if (product->mayStayAcross())
     return product->isTurnedBeside(&operand);
   return product->isLarge(isUnaligned) && isNeverTurned(source.getElementType(), op);
+}
+
+bool readsEitherWay(OpOperand &operand) {
+  const std::optional<linalg::GenericOp> copy = turnedCopyOf(operand);
+  auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
+  const std::optional<Contraction> product = copy && op ? contractionOf(op) : std::nullopt;
+  if (!product || !isForTensorCores(*product) || isOfAttention(op) || op.isDpsInit(&operand) ||
+      product->reduced.size() != 1)
+    return false;
+  auto source = cast<RankedTensorType>(linalg::GenericOp(*copy).getDpsInputs()[0].getType());
+  const Type element = source.getElementType();
+  const AffineMap read = op.getMatchingIndexingMap(&operand);
+  const SmallVector<AffineMap> maps = linalg::GenericOp(*copy).getIndexingMapsArray();
+  SmallVector<AffineExpr> swapped(maps[0].getResults());
+  if (swapped.size() < 2 || !(element.isF16() || element.isBF16()) || !read.isProjectedPermutation() ||
+      llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) ||
+      source.getShape().back() * elementBytes(element) % kBytes != 0)
+    return false;
+  // Of a batch of matrices whose rows are apart, heads beside each other, none lies as it is read.
+  std::swap(swapped[swapped.size() - 1], swapped[swapped.size() - 2]);
+  const bool isLeft = llvm::is_contained(product->left.inputs, operand.getOperandNumber());
+  const ContractionSide &side = isLeft ? product->left : product->right;
+  auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
+  if (ArrayRef(swapped) != maps[1].getResults() || argument != op.getMatchingBlockArgument(&operand))
+    return false;
+  // Its rows that lie across are those of one loop, or they begin anew within a tile.
+  const unsigned last = read.getDimPosition(read.getNumResults() - 2); // in the source
+  return last == product->reduced.front() || (isLeft ? product->rows : product->columns).size() == 1;
 }
 
 } // namespace tenon::compiler::dispatch

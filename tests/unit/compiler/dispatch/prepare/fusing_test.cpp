@@ -100,6 +100,31 @@ TEST_F(Fusing, WhatWasTurnedForTensorCoresIsStored) {
   EXPECT_FALSE(isStored("?", "196", "f32"));
 }
 
+/// x[m, k] * w[n, k], of which a copy is turned to [k, n], as importers write linear layers.
+TEST_F(Fusing, WhatTensorCoresReadEitherWayIsReadAsItLies) {
+  auto isRead = [&](const std::string &type, const std::string &depth) {
+    const std::string x = "tensor<1024x" + depth + "x" + type + ">", w = "tensor<512x" + depth + "x" + type + ">",
+                      turned = "tensor<" + depth + "x512x" + type + ">";
+    return isFused(first(parseFunction(
+        "func.func @f(%x: " + x + ", %w: " + w + ", %t: " + turned +
+        ", %o: tensor<1024x512xf32>) -> tensor<1024x512xf32> {\n"
+        "%0 = linalg.generic {indexing_maps = [affine_map<(k, n) -> (n, k)>, affine_map<(k, n) -> (k, n)>], "
+        "iterator_types = [\"parallel\", \"parallel\"]} ins(%w : " +
+        w + ") outs(%t : " + turned + ") {\n^bb0(%a: " + type + ", %s: " + type + "):\nlinalg.yield %a : " + type +
+        "\n} -> " + turned +
+        "\n%1 = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, "
+        "affine_map<(m, n, k) -> (m, n)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} ins(%x, %0 "
+        ": " +
+        x + ", " + turned + ") outs(%o : tensor<1024x512xf32>) {\n^bb0(%a: " + type + ", %b: " + type +
+        ", %s: f32):\n" + "%g = arith.extf %a : " + type + " to f32\n%h = arith.extf %b : " + type +
+        " to f32\n%m = arith.mulf %g, %h : f32\n%r = arith.addf %s, %m : f32\nlinalg.yield %r : f32\n} -> "
+        "tensor<1024x512xf32>\nreturn %1 : tensor<1024x512xf32>\n}")));
+  };
+  EXPECT_TRUE(isRead("bf16", "512"));
+  EXPECT_TRUE(isRead("f16", "520"));
+  EXPECT_FALSE(isRead("bf16", "516")) << "rows are no whole vectors";
+}
+
 // Each fusion copies both bodies.
 TEST_F(Fusing, BodiesOfHundredsOfOperationsStayApart) {
   auto chain = [](int length) {
