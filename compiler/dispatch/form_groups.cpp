@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/form_groups.h"
+#include "compiler/dispatch/analysis/groups/axis_finder.h"
 #include "compiler/dispatch/analysis/groups/form_group.h"
 
+#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
@@ -11,6 +13,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SmallPtrSet.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -22,6 +26,11 @@ constexpr size_t kMaxOps = 48;
 constexpr size_t kMaxTensors = 32;
 // Reductions of the same tensor that are tried: hundreds of products may share a matrix.
 constexpr unsigned kMaxSiblings = 8;
+// Elements of a group that takes less time than its launch, about 2 microseconds of an H200; kinds of such that are
+// looked for in a block, and how often two are tried: whether one may run behind the other is asked of all between.
+constexpr int64_t kMostBeside = 1 << 16;
+constexpr size_t kMostKinds = 32;
+constexpr unsigned kMostTries = 256;
 
 using Members = SmallVector<linalg::GenericOp>; // in the order of the block
 
@@ -173,33 +182,37 @@ private:
   Members siblingsOf(linalg::GenericOp op, OpOperand &input) const;
   void joinChain(linalg::GenericOp op);
   void joinLogSum(linalg::GenericOp op);
+  void joinBeside();
+  linalg::GenericOp smallLeaderOf(const Members &members) const;
 
   Block &block_;
   llvm::DenseMap<Operation *, unsigned> position_;
   llvm::DenseMap<Operation *, Number> number_;
   SmallVector<Members> groups_;
   SmallVector<Boundary> boundaries_;
+  bool areFormed_ = false; // each operation has a group
 };
 
 /// Whether something else must run between two members: it reads what one computes, and another reads what it computes.
-/// Another group runs as a whole. The last member is the last operation that has a group, so nothing behind it leads
-/// back.
+/// Another group runs as a whole. While groups are formed, the last member is the last operation that has one, so
+/// nothing behind it leads back; afterwards groups may begin before it and end behind it.
 bool Former::hasForeignBetween(const Members &members, std::string &reason) const {
   llvm::SmallPtrSet<Operation *, 16> inside(llvm::from_range, members);
   addSoftmaxes(inside, members);
   llvm::SmallPtrSet<Operation *, 32> seen;
   SmallVector<Operation *> readers;
-  const unsigned last = position_.lookup(members.back());
+  const unsigned last = position_.lookup(members.back()),
+                 farthest = areFormed_ ? std::numeric_limits<unsigned>::max() : last;
   auto addReadersOf = [&](Operation *op) {
     for (Operation *user : op->getUsers())
       if (Operation *top = block_.findAncestorOpInBlock(*user);
-          top && position_.lookup(top) <= last && seen.insert(top).second)
+          top && position_.lookup(top) <= farthest && seen.insert(top).second)
         readers.push_back(top);
   };
   for (linalg::GenericOp op : members)
     for (Operation *user : op->getUsers()) {
       Operation *top = block_.findAncestorOpInBlock(*user);
-      if (!top || position_.lookup(top) > last)
+      if (!top || position_.lookup(top) > farthest)
         continue;
       if (!inside.contains(top) && seen.insert(top).second)
         readers.push_back(top);
@@ -343,6 +356,51 @@ void Former::joinLogSum(linalg::GenericOp op) {
     boundaries_.push_back({logits, op, reason});
 }
 
+/// The operation with the most loops of a group that is so small that its launch takes longer than it does; null of any
+/// other one.
+linalg::GenericOp Former::smallLeaderOf(const Members &members) const {
+  linalg::GenericOp leader;
+  for (linalg::GenericOp op : members) {
+    const bool isPlain = op.hasPureTensorSemantics() && !isOfAttention(op) && !op->hasAttr(kFormAttr) &&
+                         !op->hasAttr(kStoredAttr) && op.getBody()->getOps<tensor::ExtractOp>().empty() &&
+                         (op.getNumReductionLoops() == 0 || (isTreeReduction(op) && !contractionOf(op)));
+    if (!isPlain)
+      return {};
+    if (!leader || op.getNumLoops() > leader.getNumLoops())
+      leader = op;
+  }
+  int64_t elements = 1;
+  for (int64_t size : leader.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(size) || size > kMostBeside)
+      return {};
+    elements *= size;
+  }
+  return elements <= kMostBeside ? leader : linalg::GenericOp();
+}
+
+/// Small groups that have nothing to do with each other, and run alike, become one: the roots of the variances of many
+/// layers, steps of an optimiser, sums of parts.
+void Former::joinBeside() {
+  SmallVector<std::pair<linalg::GenericOp, Number>> open; // the newest of each kind
+  unsigned tries = 0;
+  for (Number number = 0; number < groups_.size(); ++number) {
+    linalg::GenericOp leader = groups_[number].empty() ? linalg::GenericOp() : smallLeaderOf(groups_[number]);
+    if (!leader)
+      continue;
+    auto *found = llvm::find_if(open, [&](const auto &each) { return runAlike(each.first, leader); });
+    if (found == open.end()) {
+      if (open.size() < kMostKinds)
+        open.push_back({leader, number});
+      continue;
+    }
+    if (++tries > kMostTries)
+      return;
+    std::string reason;
+    if (!join({found->second, number}, reason))
+      *found = {leader, number};
+  }
+}
+
 void sortByPosition(Members &members) {
   llvm::sort(members, [](linalg::GenericOp a, linalg::GenericOp b) { return a->isBeforeInBlock(b); });
 }
@@ -383,6 +441,8 @@ GroupedBlock Former::run() {
     joinChain(op);
     joinLogSum(op);
   }
+  areFormed_ = true;
+  joinBeside();
   llvm::erase_if(groups_, [](const Members &members) { return members.empty(); });
   // One group's readers may be another's members, so that it ends later than before.
   for (bool changed = true; changed;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/splits/split_reductions.h"
+#include "compiler/dialect/flow/FlowOps.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/group.h"
@@ -234,6 +235,31 @@ StaysWhole staysWhole(OpBuilder &b, linalg::GenericOp op) {
   return {b.createOrFold<arith::OrIOp>(loc, isShort, b.createOrFold<arith::XOrIOp>(loc, areFew, yes)), std::nullopt};
 }
 
+// Of one tensor, that are looked through for an equal one.
+static constexpr size_t kMostForms = 4;
+
+/// Sums of one tensor whose parts are the same read it as one tensor of parts, and are one kernel.
+static void shareParts(func::FuncOp function) {
+  for (Block &block : function.getBody()) {
+    llvm::DenseMap<Value, SmallVector<flow::TensorReshapeOp, 2>> known;
+    for (auto parts : llvm::make_early_inc_range(block.getOps<flow::TensorReshapeOp>())) {
+      const Type type = parts.getResult().getType();
+      if (!cast<RankedTensorType>(type).hasStaticShape())
+        continue;
+      SmallVector<flow::TensorReshapeOp, 2> &others = known[parts.getSource()];
+      auto *same =
+          llvm::find_if(others, [&](flow::TensorReshapeOp other) { return other.getResult().getType() == type; });
+      if (same == others.end()) {
+        if (others.size() < kMostForms)
+          others.push_back(parts);
+        continue;
+      }
+      parts.getResult().replaceAllUsesWith(same->getResult());
+      parts.erase();
+    }
+  }
+}
+
 void splitReductions(func::FuncOp function) {
   const auto ops = llvm::to_vector(function.getOps<linalg::GenericOp>());
   llvm::DenseMap<Operation *, CentredSum> centred; // as long as their sums are whole
@@ -274,6 +300,7 @@ void splitReductions(func::FuncOp function) {
       keep(splitRagged(op, split->loop, split->limits));
     }
   }
+  shareParts(function);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -32,7 +32,20 @@ std::optional<std::pair<unsigned, unsigned>> sameOfOneLoop(linalg::GenericOp x, 
   return std::pair(*a, *b);
 }
 
+/// Whether elements that are adjacent in what it computes are so in what it reads of as many dimensions.
+bool liesAsItRuns(linalg::GenericOp op) {
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return map.isProjectedPermutation() && (map.getNumResults() < op.getNumLoops() || map.isIdentity());
+  });
+}
+
 } // namespace
+
+bool runAlike(linalg::GenericOp x, linalg::GenericOp y) {
+  const SmallVector<int64_t> sizes = x.getStaticLoopRanges();
+  return !sizes.empty() && !llvm::is_contained(sizes, ShapedType::kDynamic) && sizes == y.getStaticLoopRanges() &&
+         x.getIteratorTypesArray() == y.getIteratorTypesArray() && liesAsItRuns(x) && liesAsItRuns(y);
+}
 
 AxisFinder::AxisFinder(ArrayRef<linalg::GenericOp> ops) {
   for (linalg::GenericOp op : ops) {
@@ -54,6 +67,8 @@ bool AxisFinder::run(std::string &reason) {
     tieReadersOfMemory();
   if (!tieTwins(reason))
     return false;
+  if (softmaxes.empty() && !holdsChain(group.ops))
+    tieBeside();
   llvm::SmallDenseMap<unsigned, unsigned> numbers;
   for (linalg::GenericOp op : group.ops) {
     SmallVector<unsigned> &axes = group.axisOf[op];
@@ -121,6 +136,35 @@ void AxisFinder::tieReadersOfMemory() {
           join(axisOf(other, loops->first), axisOf(op, loops->second));
       }
     }
+}
+
+void AxisFinder::tieBeside() {
+  // Those with all the axes of their part.
+  SmallVector<linalg::GenericOp> leaders;
+  llvm::SmallDenseMap<unsigned, size_t> partOf; // by axis
+  for (linalg::GenericOp op : group.ops) {
+    if (op.getNumLoops() == 0)
+      continue;
+    std::optional<size_t> part;
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (auto found = partOf.find(axisOf(op, loop)); found != partOf.end()) {
+        if (part.value_or(found->second) != found->second)
+          return; // an operation of two parts
+        part = found->second;
+      }
+    if (!part) {
+      part = leaders.size();
+      leaders.push_back(op);
+    } else if (op.getNumLoops() > leaders[*part].getNumLoops()) {
+      leaders[*part] = op;
+    }
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      partOf[axisOf(op, loop)] = *part;
+  }
+  for (linalg::GenericOp op : ArrayRef(leaders).drop_front(leaders.empty() ? 0 : 1))
+    if (runAlike(leaders.front(), op))
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        join(axisOf(leaders.front(), loop), axisOf(op, loop));
 }
 
 static bool reads(linalg::GenericOp op, linalg::GenericOp producer) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ties loops of different operations into axes: where one reads what another computes, and, but for products of an
-// attention, where two read the same element of one tensor.
+// attention, where two read the same element of one tensor, or have nothing to do with each other and the same loops.
 #pragma once
 
 #include "compiler/dispatch/analysis/groups/group.h"
@@ -10,6 +10,10 @@
 #include <string>
 
 namespace tenon::compiler::dispatch {
+
+/// Whether two operations that have nothing to do with each other may run in the same loops: of known sizes, in the
+/// same order, and what they read and compute lies as their loops are, or is read by some of these.
+bool runAlike(mlir::linalg::GenericOp x, mlir::linalg::GenericOp y);
 
 class AxisFinder {
 public:
@@ -33,6 +37,10 @@ private:
   /// Last products of one chain have the same columns: what is computed from each of their results runs over all axes
   /// that are not reduced.
   bool tieTwins(std::string &reason);
+
+  /// Parts of the group that have nothing to do with each other, and the same loops, run side by side: small vectors
+  /// each of which would be a kernel, a launch, of its own.
+  void tieBeside();
 
   llvm::DenseMap<mlir::Operation *, unsigned> firstLoop_;
   llvm::SmallVector<unsigned> axisOf_; // [loops of all operations]

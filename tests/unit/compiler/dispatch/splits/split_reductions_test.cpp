@@ -64,6 +64,26 @@ protected:
   }
 };
 
+/// Two sums of the columns of one matrix, of which one is of squares.
+TEST_F(SplitReductions, SumsOfOneTensorShareItsParts) {
+  std::string sums;
+  for (const char *name : {"p", "q"})
+    sums += std::string("%") + name +
+            " = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], "
+            "iterator_types = [\"reduction\", \"parallel\"]} ins(%a : tensor<4096x1024xf32>) outs(%s : "
+            "tensor<1024xf32>) {\n"
+            "^bb0(%x: f32, %y: f32):\n" +
+            (*name == 'p' ? "%m = arith.addf %x, %z : f32\n" : "%m = arith.mulf %x, %x : f32\n") +
+            "%t = arith.addf %y, %m : f32\nlinalg.yield %t : f32\n} -> tensor<1024xf32>\n";
+  auto function = parseFunction("func.func @f(%a: tensor<4096x1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32>) {\n"
+                                "%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<1024xf32>\n"
+                                "%s = linalg.fill ins(%z : f32) outs(%e : tensor<1024xf32>) -> tensor<1024xf32>\n" +
+                                sums + "return %p, %q : tensor<1024xf32>, tensor<1024xf32>\n}");
+  splitReductions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+  EXPECT_EQ(llvm::range_size(function.getOps<flow::TensorReshapeOp>()), 1);
+}
+
 TEST_F(SplitReductions, ASumOfAllElementsIsManyPartsAndTheirSum) {
   auto ops = split(sumOf("1048576", "f32"));
   ASSERT_EQ(ops.size(), 2u);

@@ -54,6 +54,95 @@ TEST_F(GroupTest, ReadersOfOneTensorShareItsAxes) {
   EXPECT_TRUE(isReadOutside(ops[1]->getResult(0), *group));
 }
 
+/// Roots of vectors that have nothing to do with each other, one of each size.
+static std::string rootsOf(llvm::ArrayRef<std::string> sizes) {
+  std::string arguments, types, body, results;
+  for (auto [number, size] : llvm::enumerate(sizes)) {
+    const std::string type = "tensor<" + size + "xf32>", n = std::to_string(number), comma = number ? ", " : "";
+    arguments += comma + "%x" + n + ": " + type + ", %e" + n + ": " + type;
+    types += comma + type;
+    results += comma + "%r" + n;
+    body += "%r" + n + " = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], " +
+            "iterator_types = [\"parallel\"]} ins(%x" + n + " : " + type + ") outs(%e" + n + " : " + type +
+            ") {\n^bb0(%a: f32, %o: f32):\n%t = math.sqrt %a : f32\nlinalg.yield %t : f32\n} -> " + type + "\n";
+  }
+  return "func.func @f(" + arguments + ") -> (" + types + ") {\n" + body + "return " + results + " : " + types + "\n}";
+}
+
+TEST_F(GroupTest, SmallVectorsOfOneSizeRunSideBySide) {
+  auto groups = [&](llvm::ArrayRef<std::string> sizes) {
+    return formGroups(parseFunction(rootsOf(sizes)).getBody().front()).groups;
+  };
+  auto alike = groups({"64", "64", "64"});
+  ASSERT_EQ(alike.size(), 1u);
+  EXPECT_EQ(alike[0].numAxes(), 1u);
+  EXPECT_EQ(groups({"64", "32", "64", "32"}).size(), 2u);
+  EXPECT_EQ(groups({"?", "?"}).size(), 2u);
+  EXPECT_EQ(groups({"100000", "100000"}).size(), 2u) << "each takes longer than its launch";
+  EXPECT_EQ(groups(std::vector<std::string>(20, "64")).size(), 2u) << "a kernel has so many tensors";
+}
+
+TEST_F(GroupTest, WhatOneNeedsOfAnotherIsNotBesideIt) {
+  // The second reads a sum of what the first computes: it is behind that.
+  auto function = parseFunction(R"mlir(
+    #id = affine_map<(i) -> (i)>
+    func.func @f(%x: tensor<64xf32>, %s: tensor<f32>, %e: tensor<64xf32>) -> tensor<64xf32> {
+      %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+        ^bb0(%v: f32, %o: f32):
+          %t = math.sqrt %v : f32
+          linalg.yield %t : f32
+      } -> tensor<64xf32>
+      %q = tensor.expand_shape %a [[0, 1]] output_shape [8, 8] : tensor<64xf32> into tensor<8x8xf32>
+      %p = tensor.empty() : tensor<8x8xf32>
+      %u = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+          ins(%q : tensor<8x8xf32>) outs(%p : tensor<8x8xf32>) {
+        ^bb0(%v: f32, %o: f32):
+          linalg.yield %v : f32
+      } -> tensor<8x8xf32>
+      %w = tensor.collapse_shape %u [[0, 1]] : tensor<8x8xf32> into tensor<64xf32>
+      %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%w : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+        ^bb0(%v: f32, %o: f32):
+          %t = math.sqrt %v : f32
+          linalg.yield %t : f32
+      } -> tensor<64xf32>
+      return %b : tensor<64xf32>
+    })mlir");
+  EXPECT_EQ(formGroups(function.getBody().front()).groups.size(), 3u);
+}
+
+TEST_F(GroupTest, AGroupThatEndsBehindBothMayStandBetween) {
+  // %p and %r are one kernel, which reads %a and gives what %b reads.
+  auto function = parseFunction(R"mlir(
+    #id = affine_map<(i) -> (i)>
+    #all = affine_map<(i, j) -> (i, j)>
+    func.func @f(%x: tensor<64xf32>, %w: tensor<8x8xf32>, %e: tensor<64xf32>, %s: tensor<8x8xf32>) -> (tensor<64xf32>, tensor<8x8xf32>) {
+      %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+        ^bb0(%v: f32, %o: f32):
+          %t = math.sqrt %v : f32
+          linalg.yield %t : f32
+      } -> tensor<64xf32>
+      %q = tensor.expand_shape %a [[0, 1]] output_shape [8, 8] : tensor<64xf32> into tensor<8x8xf32>
+      %p = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) {
+        ^bb0(%v: f32, %o: f32):
+          %t = math.exp %v : f32
+          linalg.yield %t : f32
+      } -> tensor<8x8xf32>
+      %c = tensor.collapse_shape %p [[0, 1]] : tensor<8x8xf32> into tensor<64xf32>
+      %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%c : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+        ^bb0(%v: f32, %o: f32):
+          %t = math.sqrt %v : f32
+          linalg.yield %t : f32
+      } -> tensor<64xf32>
+      %r = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%p, %q : tensor<8x8xf32>, tensor<8x8xf32>) outs(%s : tensor<8x8xf32>) {
+        ^bb0(%v: f32, %u: f32, %o: f32):
+          %t = arith.addf %v, %u : f32
+          linalg.yield %t : f32
+      } -> tensor<8x8xf32>
+      return %b, %r : tensor<64xf32>, tensor<8x8xf32>
+    })mlir");
+  EXPECT_EQ(formGroups(function.getBody().front()).groups.size(), 3u);
+}
+
 TEST_F(GroupTest, WhatReducesOtherAxesIsAnotherGroup) {
   auto chain = generics(R"mlir(
     func.func @f(%x: tensor<4x8xf32>, %a: tensor<4xf32>, %b: tensor<f32>) -> tensor<f32> {
