@@ -103,10 +103,32 @@ linalg::GenericOp genericAround(Operation *op, Block *block) {
   return generic && generic->getBlock() == block && generic.hasPureTensorSemantics() ? generic : linalg::GenericOp();
 }
 
+/// Which dimension of the image that a depthwise convolution reads holds the channels: each of them has its own window
+/// of several places. Nothing for anything else.
+std::optional<unsigned> channelsOfWindows(linalg::GenericOp op, OpOperand &operand) {
+  if (op.getNumDpsInputs() != 2 || &operand != op.getDpsInputOperand(0) || !isWindow(op))
+    return std::nullopt;
+  const AffineMap image = op.getMatchingIndexingMap(&operand),
+                  filters = op.getMatchingIndexingMap(op.getDpsInputOperand(1));
+  std::optional<unsigned> channels;
+  unsigned windows = 0;
+  for (auto [dimension, expr] : llvm::enumerate(image.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    windows += !loop;
+    if (!loop || !filters.getResultPosition(loop))
+      continue;
+    if (channels)
+      return std::nullopt;
+    channels = unsigned(dimension);
+  }
+  return windows > 0 ? channels : std::nullopt;
+}
+
 /// The order in which an operation wants the image that it reads; nothing where it takes any.
 ///
-/// A convolution wants its channels last. So does one of a single place, a product of matrices, where rows of places
-/// are not aligned: tensor cores take aligned ones as they lie.
+/// So does a depthwise convolution, whose threads have some channels each and go through places, where channels fill
+/// whole vectors. A convolution wants its channels last. So does one of a single place, a product of matrices, where
+/// rows of places are not aligned: tensor cores take aligned ones as they lie.
 std::optional<Order> wantedBy(linalg::GenericOp op, OpOperand &operand) {
   constexpr int64_t kVectorBytes = 16;
   if (op.isDpsInit(&operand) || isOfAttention(op))
@@ -119,7 +141,14 @@ std::optional<Order> wantedBy(linalg::GenericOp op, OpOperand &operand) {
   }
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   const AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!type || type.getRank() < 4 || readsWindows(op) || !map.isProjectedPermutation())
+  if (!type || type.getRank() < 4)
+    return std::nullopt;
+  if (const std::optional<unsigned> channels = channelsOfWindows(op, operand))
+    return *channels + 1 == type.getRank() || type.isDynamicDim(*channels) ||
+                   type.getDimSize(*channels) * int64_t(elementBytes(type.getElementType())) % kVectorBytes != 0
+               ? std::nullopt
+               : std::optional(lastOrder(type.getRank(), *channels));
+  if (readsWindows(op) || !map.isProjectedPermutation())
     return std::nullopt;
   const std::optional<Contraction> product = contractionOf(op);
   if (!product || product->reduced.size() != 1 || !mayRoundForTensorCores(*product))
@@ -189,7 +218,7 @@ private:
   void lookBack(Value tensor, ArrayRef<int64_t> order) {
     auto op = tensor.getDefiningOp() ? genericAround(tensor.getDefiningOp(), block_) : linalg::GenericOp();
     if (!op) {
-      cost_ += bytesOf(tensor);
+      cost_ += costOf(tensor, order);
       return;
     }
     auto result = cast<OpResult>(tensor);
@@ -208,7 +237,7 @@ private:
       if (isa<tensor::DimOp>(use.getOwner()))
         return;
       if (leaving_.insert(tensor))
-        cost_ += bytesOf(tensor);
+        cost_ += costOf(tensor, order);
       return;
     }
     if (auto read = dyn_cast<tensor::ExtractOp>(use.getOwner())) {
@@ -228,6 +257,9 @@ private:
     if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op))
       isGood_ &= &use == convolution->image;
   }
+
+  /// What the program itself has in that order already is not turned.
+  static double costOf(Value tensor, ArrayRef<int64_t> order) { return llvm::is_sorted(order) ? 0 : bytesOf(tensor); }
 
   Block *block_;
   llvm::MapVector<Value, Order> orders_;
@@ -291,6 +323,8 @@ void orderLoops(linalg::GenericOp op) {
 void Images::turn() {
   llvm::SetVector<Operation *> touched;
   for (auto &[tensor, order] : orders_) {
+    if (llvm::is_sorted(order))
+      continue;
     SmallVector<OpOperand *> inside, outside;
     for (OpOperand &use : tensor.getUses())
       (genericAround(use.getOwner(), block_) ? inside : outside).push_back(&use);

@@ -11,8 +11,10 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-// Convolutions of fewer multiplications are over before a copy is.
-constexpr double kLeastMultiplications = 1 << 26;
+// Convolutions of fewer multiplications are over before a copy is. Tensor cores wait for elements that are read one by
+// one: 32 images 7 x 7 of 128 channels, 58 million multiplications for 32 of them, took 94 us on an H200 without
+// copies.
+constexpr double kLeastMultiplications = 1 << 26, kLeastOnCores = 1 << 22;
 constexpr int64_t kLeastBytes = 64, kVectorBytes = 16, kLineBytes = 128;
 // Images that a program is taken to have which does not say how many.
 constexpr int64_t kAssumedImages = 8;
@@ -36,11 +38,11 @@ bool isTurned(Type element) {
   return element.getIntOrFloatBitWidth() == 16;
 }
 
-bool isLarge(ArrayRef<int64_t> loops) {
+bool isLarge(ArrayRef<int64_t> loops, bool isOnCores) {
   double multiplications = 1;
   for (int64_t size : loops)
     multiplications *= double(ShapedType::isDynamic(size) ? kAssumedImages : size);
-  return multiplications >= kLeastMultiplications;
+  return multiplications >= (isOnCores ? kLeastOnCores : kLeastMultiplications);
 }
 
 /// Whether all sizes of an operand are known, but for how many images there are.
@@ -101,13 +103,15 @@ std::optional<Convolution> Convolution::of(linalg::GenericOp op) {
 }
 
 std::optional<Convolution> Convolution::ofUnknownImages(linalg::GenericOp op) {
-  if (!mayBeConvolution(op) || !readsWindows(op) || !isLarge(op.getStaticLoopRanges()))
+  if (!mayBeConvolution(op) || !readsWindows(op))
     return std::nullopt;
   const std::optional<Contraction> product = contractionOf(op);
   if (!product)
     return std::nullopt;
   Convolution found{op};
   found.isOnCores = mayRoundForTensorCores(*product);
+  if (!isLarge(op.getStaticLoopRanges(), found.isOnCores))
+    return std::nullopt;
   for (const ContractionSide *side : {&product->left, &product->right}) {
     OpOperand *operand = operandOf(*side, op);
     if (!operand)

@@ -63,5 +63,33 @@ TEST_F(ChannelOrder, OneConvolutionStaysAsItIs) {
   EXPECT_EQ(turnsIn(function), 0u);
 }
 
+// A depthwise convolution between tensors that the program itself has with their channels last.
+TEST_F(ChannelOrder, WindowsOfEachChannelLieAsWhatIsAroundThem) {
+  auto function = parseFunction(R"mlir(
+    #id = affine_map<(n, y, x, c) -> (n, y, x, c)>
+    func.func @f(%a: tensor<2x9x9x32xf32>, %w: tensor<32x3x3xf32>) -> tensor<2x7x7x32xf32> {
+      %zero = arith.constant 0.0 : f32
+      %ea = tensor.empty() : tensor<2x32x9x9xf32>
+      %t = linalg.transpose ins(%a : tensor<2x9x9x32xf32>) outs(%ea : tensor<2x32x9x9xf32>) permutation = [0, 3, 1, 2]
+      %e = tensor.empty() : tensor<2x32x7x7xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x32x7x7xf32>) -> tensor<2x32x7x7xf32>
+      %d = linalg.depthwise_conv_2d_nchw_chw ins(%t, %w : tensor<2x32x9x9xf32>, tensor<32x3x3xf32>)
+          outs(%z : tensor<2x32x7x7xf32>) -> tensor<2x32x7x7xf32>
+      %eb = tensor.empty() : tensor<2x7x7x32xf32>
+      %r = linalg.transpose ins(%d : tensor<2x32x7x7xf32>) outs(%eb : tensor<2x7x7x32xf32>) permutation = [0, 2, 3, 1]
+      return %r : tensor<2x7x7x32xf32>
+    })mlir");
+  generalizeOperations(function);
+  orderChannels(function);
+  eraseDeadOperations(function);
+  EXPECT_TRUE(succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(turnsIn(function), 0u);
+  for (auto op : function.getOps<mlir::linalg::GenericOp>()) {
+    EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(op.getResult(0).getType()).getShape().back(), 32);
+    EXPECT_TRUE(op.getIndexingMapsArray().back().getResults().back() ==
+                op.getIndexingMapsArray().front().getResults().back());
+  }
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

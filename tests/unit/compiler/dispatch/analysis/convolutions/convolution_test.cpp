@@ -50,7 +50,7 @@ TEST_F(ConvolutionOf, OneOfUnknownImagesIsAskedForByName) {
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->isOnCores);
   EXPECT_TRUE(found->hasManyChannels());
-  EXPECT_FALSE(convolution({.batch = -1, .size = 6}));
+  EXPECT_FALSE(convolution({.batch = -1, .size = 3}));
   EXPECT_FALSE(Convolution::ofUnknownImages(result())) << "of eight it would be small";
 }
 
