@@ -100,6 +100,8 @@ class Draw:
                 stored = self.argument([shape[i] for i in order])
                 return self.add("binary", (x, stored), (name, order), shape)
             return self.add("binary", (x, self.argument(shape)), (name, every), shape)
+        if rank == 0:
+            return None
         axes = (rank - 1,) if draw < 0.6 else tuple(a for a in every if self.chance(0.5)) or (0,)
         kind = self.random.choice((None, "f32", "i8")) if self.kind == "f32" else None
         return self.add("binary", (x, self.argument([shape[a] for a in axes], kind)), (name, axes), shape)

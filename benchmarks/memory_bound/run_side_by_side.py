@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Like run.py, for many cases in little time of a GPU: torch.compile works in processes side by side, the GPU serves one of them at a time.
 
-usage: benchmarks/memory_bound/run_side_by_side.py [--programs=build/memory_bound] [--before=DIR] [--sets=misses,random] [--output=DIR]
+usage: benchmarks/memory_bound/run_side_by_side.py [--programs=build/memory_bound] [--before=DIR] [--sets=misses,random:29] [--output=DIR]
 
 A process takes a case, compiles it, and takes the lock of the GPU to choose between configurations and to measure. --before: programs of
 another compiler, in the same rounds as participants tenon-before and tenon-dynamic-before.
@@ -15,7 +15,7 @@ import os
 import queue
 import time
 
-from cases import case_name, cases as listed
+from cases import case_name, cases as listed, random_case
 import report
 from run import FIELDS, refused_rows, torch_settings
 
@@ -61,16 +61,22 @@ def programs_in(folder):
         return json.load(file)
 
 
+def cases_of(name, count):
+    """Those of a set; of random:29:3+7 the groups 3 and 7 of seed 29."""
+    if not name.startswith("random:"):
+        return listed(name)
+    seed, *numbers = name.split(":")[1:]
+    return [random_case(f"random_{seed}_{n}") for n in (numbers[0].split("+") if numbers else range(count))]
+
+
 def main():
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default=os.path.join(root, "build", "memory_bound"), help="what compile.py wrote")
     parser.add_argument("--before", default="", help="what another compile.py wrote")
     parser.add_argument("--output", default=os.environ.get("OUT", "."), help="folder for csv and md")
-    parser.add_argument("--sets", default="random", help="sets of cases.py, separated by commas")
-    parser.add_argument("--seed", type=int, default=29)
-    parser.add_argument("--count", type=int, default=80)
-    parser.add_argument("--only", default="", help="numbers of random groups, separated by commas")
+    parser.add_argument("--sets", default="random:29", help="sets of cases.py, separated by commas; random:SEED, or random:SEED:3+7 of some numbers")
+    parser.add_argument("--count", type=int, default=80, help="groups of random:SEED")
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas, beside random ones")
     parser.add_argument("--skip", default="", help="participants that are left out, separated by commas")
     parser.add_argument("--processes", type=int, default=12)
@@ -82,10 +88,9 @@ def main():
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     files = programs_in(arguments.programs)
     others = (("-before", arguments.before, programs_in(arguments.before)),) if arguments.before else ()
-    only, named = (set(filter(None, text.split(","))) for text in (arguments.only, arguments.filter))
-    cases = [case for name in arguments.sets.split(",") for case in listed(name, arguments.seed, arguments.count)
-             if (case.operation.split("_")[2] in only if only and case.operation.startswith("random_") else
-                 not named or case.operation.startswith("random_") or case.operation in named)]
+    named = set(filter(None, arguments.filter.split(",")))
+    cases = [case for name in arguments.sets.split(",") for case in cases_of(name, arguments.count)
+             if not named or case.operation.startswith("random_") or case.operation in named]
 
     context = multiprocessing.get_context("spawn")
     taken, found, lock = context.Queue(), context.Queue(), context.RLock()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/build_count.h"
 
+#include "compiler/codegen/kernel/bodies/small_tensors.h"
 #include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -139,13 +140,17 @@ void buildCount(hal::ExecutableExportOp exported, func::FuncOp function, ArrayRe
       .run(grid, guards, function->hasAttr(dispatch::kConditionalAttr));
 }
 
-void addReciprocals(hal::ExecutableExportOp exported, func::FuncOp function, const GroupShape &shape,
-                    MutableArrayRef<flow::DispatchOp> dispatches) {
+void addReciprocals(hal::ExecutableExportOp exported, const KernelFunction &kernel, const GroupShape &shape,
+                    bool asksForSmall, MutableArrayRef<flow::DispatchOp> dispatches) {
+  func::FuncOp function = kernel.function;
   Builder b(function.getContext());
   llvm::SmallSetVector<Attribute, 4> keys;
   for (ArrayRef<Extent> extents : divisorsOf(shape))
     if (DenseI64ArrayAttr key = reciprocalKey(b, extents))
       keys.insert(key);
+  if (asksForSmall)
+    if (std::optional<SmallVector<DenseI64ArrayAttr>> all = elementKeys(b, kernel, shape))
+      keys.insert(all->begin(), all->end());
   if (keys.empty())
     return;
   for (Attribute key : keys)

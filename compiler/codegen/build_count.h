@@ -21,7 +21,8 @@ size_t ownArguments(flow::DispatchOp dispatch);
 
 /// The kernel takes the reciprocal of every size that it divides positions by (kernel/reciprocal.h), behind its other
 /// arguments, and every dispatch passes it.
-void addReciprocals(hal::ExecutableExportOp exported, mlir::func::FuncOp function, const GroupShape &shape,
-                    llvm::MutableArrayRef<flow::DispatchOp> dispatches);
+/// @param asksForSmall also of the numbers of elements (kernel/bodies/small_tensors.h)
+void addReciprocals(hal::ExecutableExportOp exported, const KernelFunction &kernel, const GroupShape &shape,
+                    bool asksForSmall, llvm::MutableArrayRef<flow::DispatchOp> dispatches);
 
 } // namespace tenon::compiler::codegen

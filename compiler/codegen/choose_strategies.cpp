@@ -146,7 +146,8 @@ private:
         found_->back().program = programOf(source, exported, function);
       }
       if (taking->dividesBySizes())
-        addReciprocals(exported, function, shape, dispatchesOf_[entryPointOf(source, exported)]);
+        addReciprocals(exported, *kernel, shape, taking->asksForSmall(*kernel, shape),
+                       dispatchesOf_[entryPointOf(source, exported)]);
       for (const Scratch &scratch : chosen->front().scratch)
         addScratch(exported, function, scratch);
       const ShortForm shorter = taking->dividesBySizes() ? shortFormOf(function, *chosen) : ShortForm();

@@ -288,6 +288,13 @@ FailureOr<OutlinedKernel> Outliner::run() {
 
 IRMapping openKernel(OutlinedKernel &kernel, KernelInputs &inputs, Location loc, StringRef name, OpBuilder &b) {
   SmallVector<Type> arguments(inputs.sizes.size(), b.getI64Type());
+  // A scalar that is the size of some dimension, too, is passed once: the kernel then knows that it is a size.
+  SmallVector<std::pair<Value, int64_t>> asSizes;
+  for (auto &[scalar, position] : inputs.scalars)
+    if (auto size = inputs.sizes.find(scalar); scalar.getType().isIndex() && size != inputs.sizes.end())
+      asSizes.push_back({scalar, size->second});
+  for (auto [scalar, position] : asSizes)
+    inputs.scalars.erase(scalar);
   for (auto &[scalar, position] : inputs.scalars) {
     position = arguments.size();
     arguments.push_back(scalar.getType());
@@ -305,6 +312,9 @@ IRMapping openKernel(OutlinedKernel &kernel, KernelInputs &inputs, Location loc,
   IRMapping inside;
   for (auto &[scalar, position] : inputs.scalars)
     inside.map(scalar, function.getArgument(position));
+  for (auto [scalar, position] : asSizes)
+    inside.map(scalar,
+               arith::IndexCastOp::create(b, loc, b.getIndexType(), function.getArgument(position)).getResult());
   for (auto [index, entry] : llvm::enumerate(inputs.tensors)) {
     inside.map(entry.first, function.getArgument(firstTensor + index));
     if (!entry.second.empty())

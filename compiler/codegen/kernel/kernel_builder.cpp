@@ -6,6 +6,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -13,25 +15,65 @@ namespace tenon::compiler::codegen {
 Value KernelBuilder::number(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value));
 }
+
+void KernelBuilder::inWords(llvm::function_ref<void()> body) {
+  const bool before = std::exchange(isInWords_, true);
+  body();
+  isInWords_ = before;
+}
+void KernelBuilder::outOfWords(llvm::function_ref<void()> body) {
+  const bool before = std::exchange(isInWords_, false);
+  body();
+  isInWords_ = before;
+}
+
+/// The lower half of a position; null of a constant that has more.
+Value KernelBuilder::asWord(Value number) {
+  APInt known;
+  if (matchPattern(number, m_ConstantInt(&known)))
+    return known.isSignedIntN(32) ? number32(known.getSExtValue()) : Value();
+  Operation *op = number.getDefiningOp();
+  const bool isWidened = isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op);
+  return isWidened && op->getOperand(0).getType().isInteger(32) ? op->getOperand(0) : word(number);
+}
+
+std::optional<std::pair<Value, Value>> KernelBuilder::asWords(Value x, Value y) {
+  if (!isInWords_ || !x.getType().isInteger(64))
+    return std::nullopt;
+  Value right = asWord(y), left = right ? asWord(x) : Value();
+  return left ? std::optional(std::pair(left, right)) : std::nullopt;
+}
+
+/// What comes out of words may be below zero, and is then in 64 bits what it would have been there.
+template <typename Op> Value KernelBuilder::compute(Value x, Value y) {
+  auto words = asWords(x, y);
+  if (!words)
+    return b.createOrFold<Op>(loc, x, y);
+  Value result = b.createOrFold<Op>(loc, words->first, words->second);
+  return b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), result);
+}
+
 Value KernelBuilder::add(Value x, Value y) {
-  return b.createOrFold<arith::AddIOp>(loc, x, y);
+  return compute<arith::AddIOp>(x, y);
 }
 Value KernelBuilder::sub(Value x, Value y) {
-  return b.createOrFold<arith::SubIOp>(loc, x, y);
+  return compute<arith::SubIOp>(x, y);
 }
 Value KernelBuilder::mul(Value x, Value y) {
-  return b.createOrFold<arith::MulIOp>(loc, x, y);
+  return compute<arith::MulIOp>(x, y);
 }
 Value KernelBuilder::div(Value x, Value y) {
-  return b.createOrFold<arith::DivUIOp>(loc, x, y);
+  return compute<arith::DivUIOp>(x, y);
 }
 Value KernelBuilder::rem(Value x, Value y) {
-  return b.createOrFold<arith::RemUIOp>(loc, x, y);
+  return compute<arith::RemUIOp>(x, y);
 }
 Value KernelBuilder::min(Value x, Value y) {
-  return b.createOrFold<arith::MinUIOp>(loc, x, y);
+  return compute<arith::MinUIOp>(x, y);
 }
 Value KernelBuilder::less(Value x, Value y) {
+  if (auto words = asWords(x, y))
+    std::tie(x, y) = *words;
   return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, x, y);
 }
 Value KernelBuilder::equal(Value x, Value y) {

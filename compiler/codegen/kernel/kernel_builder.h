@@ -26,6 +26,12 @@ public:
   uint32_t threads;                       // of a block, along x; of a team inside of asTeam
   ScaledNumbers *scaledNumbers = nullptr; // how bf16 are converted from integers, for now (scaled_numbers.h)
 
+  /// In `body` positions and sizes are below 2^31, so that words of 32 bits compute the same: half as many
+  /// instructions, or fewer. What is computed there of addresses, or of bytes, is outOfWords().
+  void inWords(llvm::function_ref<void()> body);
+  void outOfWords(llvm::function_ref<void()> body);
+  bool isInWords() const { return isInWords_; }
+
   mlir::Value number(int64_t value);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sub(mlir::Value x, mlir::Value y);
@@ -120,12 +126,16 @@ public:
   mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
 
 private:
+  template <typename Op> mlir::Value compute(mlir::Value x, mlir::Value y);
+  std::optional<std::pair<mlir::Value, mlir::Value>> asWords(mlir::Value x, mlir::Value y);
+  mlir::Value asWord(mlir::Value number);
   enum class Shuffle : uint8_t { Xor, Up, From };
   mlir::Value shuffle(mlir::Value value, Shuffle kind, mlir::Value operand);
   mlir::Value shuffle32(mlir::Value value, Shuffle kind, mlir::Value operand);
   mlir::Value number32(int64_t value);
 
   mlir::LLVM::LLVMFuncOp function_;
+  bool isInWords_ = false;
   unsigned arenas_ = 0;
   mlir::Value inTeam_; // number of the thread; null: no team
   mlir::Value teamBarrier_;

@@ -39,8 +39,9 @@ bool canStraddle(const KernelArguments &arguments, const KernelTensor &tensor, u
          llvm::isPowerOf2_64(bytes);
 }
 
-Value isInside(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first, Value last,
-               unsigned bytes) {
+/// In bytes, which may be more than a word counts.
+static Value isInsideByBytes(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor,
+                             Value first, Value last, unsigned bytes) {
   const int64_t elementBytes = dispatch::elementBytes(tensor.element);
   Value size = k.number(elementBytes);
   for (const Extent &extent : tensor.shape)
@@ -56,6 +57,13 @@ Value isInside(KernelBuilder &k, const KernelArguments &arguments, const KernelT
   Value lastBehind = behind(last);
   Value end = k.sub(k.add(k.mul(last, k.number(elementBytes)), bytesOfBoth(k, lastBehind, bytes)), lastBehind);
   return k.both(notBelow(k.mul(first, k.number(elementBytes)), behind(first)), notBelow(size, end));
+}
+
+Value isInside(KernelBuilder &k, const KernelArguments &arguments, const KernelTensor &tensor, Value first, Value last,
+               unsigned bytes) {
+  Value is;
+  k.outOfWords([&] { is = isInsideByBytes(k, arguments, tensor, first, last, bytes); });
+  return is;
 }
 
 Straddling loadStraddling(KernelBuilder &k, Value address, unsigned bytes, bool isStreamed) {

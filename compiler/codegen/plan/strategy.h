@@ -61,10 +61,15 @@ public:
   /// Whether its kernels divide positions by sizes of axes, and so take reciprocals of those that are not known
   /// (../kernel/reciprocal.h).
   virtual bool dividesBySizes() const { return false; }
+  /// Whether that of a kernel has code of its own for small tensors (../kernel/bodies/small_tensors.h).
+  virtual bool asksForSmall(const KernelFunction &, const GroupShape &) const { return false; }
   /// Threads of a workgroup on the target: those of the plan, or others.
   virtual uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &) const { return kernel.threads; }
   /// Targets of one number get one kernel, so that it is written once for all of them.
   virtual unsigned variantFor(const abi::TargetArch &) const { return 0; }
 };
+
+/// Writes a kernel, and where its strategy asks for small tensors one by words for these, in front of the other.
+void writeBySize(const Strategy &strategy, Writer &writer, llvm::function_ref<void()> write);
 
 } // namespace tenon::compiler::codegen

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/strategies/columns_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/slices.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -30,8 +31,10 @@ constexpr uint32_t kMaxArena = 32 * 1024;
 bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
   for (const KernelOp &op : kernel.ops)
     for (const KernelInput &input : op.inputs)
-      if (input.isMemory() && shape.group.coversAllAxes(op.op) && input.tensor.map.isPermutation())
-        return shape.along(input.tensor, op.op, shape.parallel - 1) == GroupShape::Along::Adjacent;
+      if (input.isMemory() && shape.group.coversAllAxes(op.op) && dispatch::namesEachOnce(input.tensor.map)) {
+        const GroupShape::Along along = shape.along(input.tensor, op.op, shape.parallel - 1);
+        return along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted;
+      }
   return false;
 }
 

@@ -110,6 +110,12 @@ public:
     w_.space.unrolledAxis = unrolled_;
     if (axes > 1 && !w_.shape.axes.back().size && workOf(w_.kernel) <= kCopies)
       k_.wantResident(kResidentThreads / k_.threads);
+    writeBySize(Elementwise(), w_, [&] { write(); });
+  }
+
+private:
+  void write() {
+    const unsigned axes = axes_;
     elements_ =
         unrolled_ ? k_.mul(w_.space.size(0, *unrolled_), w_.space.size(*unrolled_ + 1, axes)) : w_.space.size(0, axes);
     first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
@@ -126,7 +132,6 @@ public:
     writeTogether(isWhole);
   }
 
-private:
   Point pointAt(Value element) {
     Point point;
     if (unrolled_) {
@@ -350,6 +355,11 @@ std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupSh
   any->guards.back().noMultipleOf = wider;
   plans.push_back(*any);
   return plans;
+}
+
+/// Of one axis no position is divided, or multiplied.
+bool Elementwise::asksForSmall(const KernelFunction &, const GroupShape &shape) const {
+  return shape.axes.size() > 1;
 }
 
 void Elementwise::write(Writer &writer) const {

@@ -16,6 +16,7 @@ public:
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   void write(Writer &writer) const override;
   bool dividesBySizes() const override { return true; }
+  bool asksForSmall(const KernelFunction &kernel, const GroupShape &shape) const override;
 };
 
 } // namespace tenon::compiler::codegen

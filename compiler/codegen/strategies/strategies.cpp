@@ -25,8 +25,8 @@ ArrayRef<const Strategy *> strategies() {
   static const ChannelFiltersStrategy channelFilters;
   static const Bands bands;
   static const Contraction contraction;
-  static const Transpose transpose;
   static const Elementwise elementwise;
+  static const Transpose transpose(elementwise);
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/reduction_body.h"
 
+#include "compiler/dispatch/analysis/slices.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -136,7 +138,7 @@ bool isTreeReduction(linalg::GenericOp op) {
     if (!isa<RankedTensorType>(input->get().getType()))
       continue;
     any = true;
-    once |= op.getMatchingIndexingMap(input).isPermutation();
+    once |= namesEachOnce(op.getMatchingIndexingMap(input));
   }
   return once || !any;
 }

@@ -9,6 +9,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
+#include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -155,21 +156,6 @@ bool readsOnceButUnrolled(linalg::GenericOp consumer, OpOperand *operand) {
   AffineMap read = consumer.getMatchingIndexingMap(operand);
   return read.isProjectedPermutation() && read.getNumResults() + 1 == consumer.getNumLoops() &&
          unrolledLoopOf(consumer).has_value();
-}
-
-/// Whether the reader takes some of the elements, each once: a slice of them. Those that it leaves need not be
-/// computed.
-bool isSlice(AffineMap read) {
-  llvm::SmallDenseSet<unsigned> loops;
-  for (AffineExpr expr : read.getResults()) {
-    if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
-        sum && sum.getKind() == AffineExprKind::Add && isa<AffineConstantExpr>(sum.getRHS()))
-      expr = sum.getLHS();
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (!loop || !loops.insert(loop.getPosition()).second)
-      return false;
-  }
-  return loops.size() == read.getNumDims();
 }
 
 /// Whether a number of a row, or of a column, that is computed here is read: one kernel reads the row, computes the
@@ -385,8 +371,9 @@ bool shouldFuse(OpOperand *operand) {
     return false;
   if (turnsPlaces(*operand))
     return false;
+  // Elements that a slice leaves need not be computed.
   const AffineMap read = consumer.getMatchingIndexingMap(operand);
-  return read.isPermutation() || (isSlice(read) && !readsComputedVectors(producer)) || isCheap(producer) ||
+  return read.isPermutation() || (namesEachOnce(read) && !readsComputedVectors(producer)) || isCheap(producer) ||
          readsOnceButUnrolled(consumer, operand);
 }
 

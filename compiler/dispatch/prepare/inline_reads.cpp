@@ -66,6 +66,39 @@ bool readsOnce(tensor::ExtractOp read, linalg::GenericOp reader) {
   return loops.size() == reader.getNumLoops();
 }
 
+/// Whether a value is the size of a tensor's dimension.
+bool isSizeOf(Value value, Value tensor, int64_t dimension) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dimension))
+    return getConstantIntValue(value) == type.getDimSize(dimension);
+  if (auto dim = value.getDefiningOp<tensor::DimOp>())
+    return dim.getSource() == tensor && dim.getConstantIndex() == dimension;
+  auto computed = tensor.getDefiningOp<linalg::GenericOp>();
+  auto empty = computed ? computed.getTiedOpOperand(cast<OpResult>(tensor))->get().getDefiningOp<tensor::EmptyOp>()
+                        : tensor::EmptyOp();
+  return empty && empty.getDynamicSize(dimension) == value;
+}
+
+/// Whether a body asks for an element that is there, or the tensor has none, wherever in the loops it is computed, and
+/// at the start of loops without a position: places are loops' as they stand, or clamped to the tensor's.
+bool staysInside(tensor::ExtractOp read) {
+  auto isClamped = [&](Value index, int64_t dimension) {
+    auto lower = index.getDefiningOp<arith::MaxSIOp>();
+    auto upper = lower ? lower.getLhs().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
+    if (!upper || !isConstantIntValue(lower.getRhs(), 0))
+      return false;
+    const std::optional<int64_t> last = getConstantIntValue(upper.getRhs());
+    if (last && !read.getTensor().getType().isDynamicDim(dimension))
+      return *last + 1 == read.getTensor().getType().getDimSize(dimension);
+    auto before = upper.getRhs().getDefiningOp<arith::SubIOp>();
+    return before && isConstantIntValue(before.getRhs(), 1) && isSizeOf(before.getLhs(), read.getTensor(), dimension);
+  };
+  for (auto [dimension, index] : llvm::enumerate(read.getIndices()))
+    if (!index.getDefiningOp<linalg::IndexOp>() && !isClamped(index, int64_t(dimension)))
+      return false;
+  return true;
+}
+
 /// Where the tensor has no element, the reader asks for one that nobody looks at, and reading it must find that
 /// nothing is there: each operand is empty then too, or no dimension can be.
 bool isSafeWhereEmpty(linalg::GenericOp producer) {
@@ -74,7 +107,7 @@ bool isSafeWhereEmpty(linalg::GenericOp producer) {
   for (unsigned loop = 0; loop < sizes.size(); ++loop) {
     if (!mayBeEmpty(loop))
       continue;
-    if (!producer.getBody()->getOps<tensor::ExtractOp>().empty())
+    if (!llvm::all_of(producer.getBody()->getOps<tensor::ExtractOp>(), staysInside))
       return false;
     for (OpOperand *input : producer.getDpsInputOperands())
       for (AffineExpr expr : producer.getMatchingIndexingMap(input).getResults())
@@ -118,14 +151,17 @@ size_t tensorsOf(linalg::GenericOp producer, linalg::GenericOp reader) {
 /// Whether computing the elements of both sides of a boundary in one kernel is faster than storing them between two.
 /// It is where they are computed from one tensor, which is read instead of them. Of several it is, measured for rotary
 /// embedding on an H200, by a third for f32 of known sizes, not where threads hold more lanes or places cost divisions.
-bool isWorthIt(linalg::GenericOp producer) {
+/// A pad has one side that is computed, and nothing to compute on the other.
+bool isWorthIt(linalg::GenericOp producer, linalg::GenericOp reader) {
   auto type = cast<RankedTensorType>(producer->getResult(0).getType());
   llvm::SmallPtrSet<void *, 4> whole;
   for (OpOperand *input : producer.getDpsInputOperands())
     if (producer.getMatchingIndexingMap(input).getNumResults() == producer.getNumLoops())
       whole.insert(input->get().getAsOpaquePointer());
   producer.getBody()->walk([&](tensor::ExtractOp read) { whole.insert(read.getTensor().getAsOpaquePointer()); });
-  return whole.size() == 1 || (type.hasStaticShape() && type.getElementTypeBitWidth() >= 32);
+  const bool isPad =
+      llvm::hasSingleElement(reader.getBody()->getOps<tensor::ExtractOp>()) && reader.getNumDpsInputs() == 0;
+  return whole.size() == 1 || isPad || (type.hasStaticShape() && type.getElementTypeBitWidth() >= 32);
 }
 
 /// Whether an image is turned so that a convolution reads its channels side by side (products/channels_last.h): its
@@ -145,13 +181,32 @@ bool isTurnedForWindows(linalg::GenericOp producer, linalg::GenericOp reader) {
          });
 }
 
+/// Whether something is reduced that is computed of the operation's result, a few operations later.
+bool feedsReduction(linalg::GenericOp op, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 8;
+  return depth < kMostDepth && llvm::any_of(
+                                   op->getUsers(),
+                                   [&](Operation *user) {
+                                     auto next = dyn_cast<linalg::GenericOp>(user);
+                                     return next &&
+                                            (next.getNumReductionLoops() != 0 || feedsReduction(next, depth + 1));
+                                   });
+}
+
+/// A pad of a pad, or of another body that reads by place: in kernels of rows, of which there are many, the boundaries
+/// of both would take the compiler several times as long.
+bool isOfManyBoundaries(linalg::GenericOp producer, linalg::GenericOp reader) {
+  return !isMove(producer) && !producer.getBody()->getOps<tensor::ExtractOp>().empty() &&
+         llvm::is_contained(producer.getStaticLoopRanges(), ShapedType::kDynamic) && feedsReduction(reader);
+}
+
 bool shouldInline(tensor::ExtractOp read, linalg::GenericOp reader) {
   auto producer = read.getTensor().getDefiningOp<linalg::GenericOp>();
   return producer && producer != reader && producer->getBlock() == reader->getBlock() && isElementwise(producer) &&
          !isTurnedForWindows(producer, reader) && !turnsOperand(producer) &&
-         (isMove(producer) || (producer->hasOneUse() && isWorthIt(producer) && readsOnce(read, reader))) &&
-         isSafeWhereEmpty(producer) && tensorsOf(producer, reader) <= kMostTensors &&
-         workOf(producer) + workOf(reader) <= kMostWork;
+         (isMove(producer) || (producer->hasOneUse() && isWorthIt(producer, reader) && readsOnce(read, reader))) &&
+         isSafeWhereEmpty(producer) && !isOfManyBoundaries(producer, reader) &&
+         tensorsOf(producer, reader) <= kMostTensors && workOf(producer) + workOf(reader) <= kMostWork;
 }
 
 /// Computes the element in place of the read.

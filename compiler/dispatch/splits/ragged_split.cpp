@@ -391,8 +391,7 @@ std::optional<unsigned> raggedLoopOf(linalg::GenericOp op) {
 }
 
 std::optional<unsigned> wholeLoopOf(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.getNumReductionLoops() < 2 ||
-      op.getNumParallelLoops() == 0 || readsElsewhere(op))
+  if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || op.getNumReductionLoops() < 2 || readsElsewhere(op))
     return std::nullopt;
   AffineMap whole; // of a tensor that has each element once
   for (OpOperand *input : op.getDpsInputOperands()) {

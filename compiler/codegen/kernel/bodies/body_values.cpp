@@ -2,6 +2,7 @@
 #include "compiler/codegen/kernel/bodies/body_values.h"
 
 #include "compiler/codegen/kernel/narrow_pairs.h"
+#include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/dispatch/analysis/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -84,6 +85,8 @@ Lanes BodyValues::computeLanes(Operation &inner) {
     return read(extract);
   if (isBranch(&inner))
     return choose(cast<arith::SelectOp>(inner));
+  if (Value same = withoutClamp(inner))
+    return value(same);
   if (std::optional<Lanes> places = placesInVector(inner))
     return *places;
   SmallVector<Lanes> operands;
@@ -144,8 +147,15 @@ Value BodyValues::folded(Value computed) {
 Lanes BodyValues::read(tensor::ExtractOp extract) {
   const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
   SmallVector<Lanes> indices;
-  for (Value position : extract.getIndices()) {
-    Lanes index = value(position);
+  const ValueRange positions = extract.getIndices();
+  while (indices.size() < positions.size()) {
+    // Dimensions that are one axis of the kernel: the place along all of them counts along the last.
+    if (auto [axis, count] = axisAt(extract, indices.size()); count > 1) {
+      indices.append(count - 1, Lanes::same(k_.number(0)));
+      indices.push_back(space_.axisLanes(axis, point_, width_));
+      continue;
+    }
+    Lanes index = value(positions[indices.size()]);
     for (Value &each : index.values)
       each = arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), each);
     indices.push_back(std::move(index));
@@ -153,6 +163,23 @@ Lanes BodyValues::read(tensor::ExtractOp extract) {
   const bool isAligned = isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_);
   return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned, doubts_,
                       hasElements(extract));
+}
+
+/// The axis of the kernel that several dimensions are together, from one on, and how many; 0: they are none.
+std::pair<unsigned, unsigned> BodyValues::axisAt(tensor::ExtractOp extract, unsigned first) const {
+  SmallVector<unsigned> loops;
+  for (Value index : extract.getIndices().drop_front(first)) {
+    auto loop = index.getDefiningOp<linalg::IndexOp>();
+    if (!loop)
+      break;
+    loops.push_back(loop.getDim());
+  }
+  const KernelTensor &tensor = kernel_.gathered.find(extract.getTensor())->second;
+  for (; loops.size() > 1; loops.pop_back())
+    if (const std::optional<unsigned> axis = space_.shape().axisOf(op_, loops);
+        axis && space_.shape().hasWhole(tensor, *axis, first))
+      return {*axis, loops.size()};
+  return {0, 0};
 }
 
 /// Whether the tensor is known to have elements: a dimension whose size is unknown is indexed by a loop as it stands,
@@ -210,6 +237,65 @@ SmallVector<Value> BodyValues::valueInBranch(Value inside) {
   return values;
 }
 
+/// The same where the condition holds for all lanes.
+SmallVector<Value> BodyValues::valueWhere(Value condition, Value inside) {
+  const size_t before = bounds_.size();
+  collectBounds(condition);
+  SmallVector<Value> values = valueInBranch(inside);
+  bounds_.truncate(before);
+  return values;
+}
+
+void BodyValues::collectBounds(Value condition) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    collectBounds(both.getLhs());
+    collectBounds(both.getRhs());
+  } else if (auto compare = condition.getDefiningOp<arith::CmpIOp>();
+             compare && compare.getPredicate() == arith::CmpIPredicate::ult && isSize(compare.getRhs())) {
+    bounds_.push_back({compare.getLhs(), compare.getRhs()});
+  }
+}
+
+/// Whether an index is for certain the size of some dimension, and so is not below zero.
+bool BodyValues::isSize(Value value) const {
+  if (APInt number; matchPattern(value, m_ConstantInt(&number)))
+    return !number.isNegative();
+  const std::optional<unsigned> argument = value.getType().isIndex() ? argumentOf(value) : std::nullopt;
+  auto isOf = [&](const KernelTensor &tensor) {
+    return llvm::any_of(tensor.shape,
+                        [&](const Extent &extent) { return extent.value && argumentOf(extent.value) == argument; });
+  };
+  return argument && (llvm::any_of(kernel_.gathered, [&](const auto &each) { return isOf(each.second); }) ||
+                      llvm::any_of(kernel_.tensors(), [&](const KernelTensor *tensor) { return isOf(*tensor); }));
+}
+
+/// What a clamp to the places of a tensor leaves as it is, where the place is known to be one; null: nothing such.
+Value BodyValues::withoutClamp(Operation &inner) const {
+  if (bounds_.empty() || !isa<arith::MinSIOp, arith::MaxSIOp>(inner))
+    return {};
+  auto isLast = [](Value value, Value size) {
+    APInt last, all;
+    if (matchPattern(size, m_ConstantInt(&all)))
+      return matchPattern(value, m_ConstantInt(&last)) && last == all - 1;
+    auto before = value.getDefiningOp<arith::SubIOp>();
+    return before && before.getLhs() == size && matchPattern(before.getRhs(), m_One());
+  };
+  Value place = inner.getOperand(0), limit = inner.getOperand(1);
+  const bool isLower = isa<arith::MaxSIOp>(inner);
+  if (isLower && !matchPattern(limit, m_Zero()))
+    return {};
+  Value clamped = place; // by the other one, perhaps
+  if (auto upper = place.getDefiningOp<arith::MinSIOp>(); isLower && upper)
+    clamped = upper.getLhs();
+  for (auto [inside, size] : bounds_) {
+    if (inside == place && (isLower || isLast(limit, size)))
+      return place;
+    if (isLower && inside == clamped && isLast(place.getDefiningOp<arith::MinSIOp>().getRhs(), size))
+      return clamped;
+  }
+  return {};
+}
+
 /// Whether the lanes of a condition may differ (i1); nothing where only all of them say it. Of a comparison with what
 /// all lanes have, a number that does not fall from lane to lane is on one side or the other where its ends are.
 std::optional<Value> BodyValues::doubtOf(Value condition) {
@@ -239,15 +325,15 @@ std::optional<Value> BodyValues::doubtOf(Value condition) {
   return doubt;
 }
 
-/// Of lanes that agree, or are doubted.
-Lanes BodyValues::chooseAsOne(Value condition, arith::SelectOp select) {
+/// Of lanes that agree, or are doubted: where the first and the last do, all do, or there is a doubt.
+Lanes BodyValues::chooseAsOne(const Lanes &condition, arith::SelectOp select) {
   SmallVector<Type> types(width_, select.getType());
   types.push_back(k_.b.getI1Type());
   SmallVector<Value> *outside = doubts_;
-  auto side = [&](Value of) {
+  auto side = [&](llvm::function_ref<SmallVector<Value>()> compute) {
     SmallVector<Value> inside;
     doubts_ = &inside;
-    SmallVector<Value> values = valueInBranch(of);
+    SmallVector<Value> values = compute();
     doubts_ = outside;
     Value doubt = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(false));
     for (Value each : inside)
@@ -256,7 +342,9 @@ Lanes BodyValues::chooseAsOne(Value condition, arith::SelectOp select) {
     return values;
   };
   SmallVector<Value> values = k_.choose(
-      condition, types, [&] { return side(select.getTrueValue()); }, [&] { return side(select.getFalseValue()); });
+      k_.both(condition[0], condition.last()), types,
+      [&] { return side([&] { return valueWhere(select.getCondition(), select.getTrueValue()); }); },
+      [&] { return side([&] { return valueInBranch(select.getFalseValue()); }); });
   doubts_->push_back(values.pop_back_val());
   return {values, width_ == 1 ? Order::Same : Order::Any};
 }
@@ -266,14 +354,15 @@ Lanes BodyValues::choose(arith::SelectOp select) {
   if (doubts_)
     if (std::optional<Value> doubt = doubtOf(select.getCondition())) {
       doubts_->push_back(*doubt);
-      return chooseAsOne(condition[0], select);
+      return chooseAsOne(condition, select);
     }
   const llvm::scope_exit whole([this, doubts = std::exchange(doubts_, nullptr)] { doubts_ = doubts; });
   const SmallVector<Type> types(width_, select.getType());
+  auto sure = [&] { return valueWhere(select.getCondition(), select.getTrueValue()); };
   auto yes = [&] { return valueInBranch(select.getTrueValue()); };
   auto no = [&] { return valueInBranch(select.getFalseValue()); };
   if (condition.isSame())
-    return {k_.choose(condition[0], types, yes, no), width_ == 1 ? Order::Same : Order::Any};
+    return {k_.choose(condition[0], types, sure, no), width_ == 1 ? Order::Same : Order::Any};
 
   Value all = k_.both(condition[0], condition.last());
   if (!holdsBetween(select.getCondition(), [&](Value inner) { return value(inner); }))
@@ -294,7 +383,7 @@ Lanes BodyValues::choose(arith::SelectOp select) {
     };
     return k_.choose(any, types, mixed, [&] { return values; });
   };
-  return {k_.choose(all, types, yes, others), Order::Any};
+  return {k_.choose(all, types, sure, others), Order::Any};
 }
 
 bool readsWholeVectors(const KernelFunction &kernel, const GroupSpace &space, linalg::GenericOp op,

@@ -42,10 +42,15 @@ private:
   std::optional<Lanes> placesInVector(mlir::Operation &inner);
   mlir::Value folded(mlir::Value computed);
   Lanes read(mlir::tensor::ExtractOp extract);
+  std::pair<unsigned, unsigned> axisAt(mlir::tensor::ExtractOp extract, unsigned first) const;
   Lanes choose(mlir::arith::SelectOp select);
   llvm::SmallVector<mlir::Value> spread(const Lanes &lanes) const;
   llvm::SmallVector<mlir::Value> valueInBranch(mlir::Value value);
-  Lanes chooseAsOne(mlir::Value condition, mlir::arith::SelectOp select);
+  llvm::SmallVector<mlir::Value> valueWhere(mlir::Value condition, mlir::Value value);
+  void collectBounds(mlir::Value condition);
+  bool isSize(mlir::Value value) const;
+  mlir::Value withoutClamp(mlir::Operation &inner) const;
+  Lanes chooseAsOne(const Lanes &condition, mlir::arith::SelectOp select);
   std::optional<mlir::Value> doubtOf(mlir::Value condition);
   bool readsMemory(mlir::Value value);
   bool isBranch(mlir::Operation *inner);
@@ -62,6 +67,8 @@ private:
   llvm::function_ref<bool(uint32_t)> isStreamed_;
   bool isAligned_ = false, isPaired_ = false;
   Known known_;
+  // Of the body: a position, and the size of a dimension that it is below where things are computed now.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> bounds_;
   llvm::SmallVector<mlir::Value> *doubts_ = nullptr;
   unsigned copies_ = 0; // of what is computed now, in branches around it
 };

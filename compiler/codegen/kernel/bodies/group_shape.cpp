@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/bodies/group_shape.h"
-#include "compiler/dispatch/analysis/groups/form_group.h"
 
+#include "compiler/codegen/kernel/reciprocal.h"
+#include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -136,6 +138,54 @@ bool isReadByIndex(const Group &group, unsigned axis) {
   });
 }
 
+/// Whether two sizes are known to be the same.
+bool areEqual(const Extent &a, const Extent &b) {
+  if (!a.value || !b.value)
+    return !a.value && !b.value && a.size == b.size;
+  const std::optional<unsigned> argument = argumentOf(a.value);
+  return argument && argument == argumentOf(b.value);
+}
+
+/// Whether an index of the body names a place along a dimension, and the next one the place along the next: side by
+/// side, as they are in the loops. Nothing else is computed of either.
+bool areReadTogether(const KernelOp &op, unsigned outer, unsigned inner, const KernelFunction &kernel) {
+  linalg::GenericOp generic = op.op;
+  auto loopAt = [](Value index) {
+    auto loop = index.getDefiningOp<linalg::IndexOp>();
+    return loop ? std::optional<unsigned>(loop.getDim()) : std::nullopt;
+  };
+  // The dimension of the outer one, where both are side by side and nowhere else.
+  auto sideBySide = [&](tensor::ExtractOp read) {
+    const auto *tensor = kernel.gathered.find(read.getTensor());
+    unsigned named = 0, together = 0;
+    for (auto [dimension, index] : llvm::enumerate(read.getIndices())) {
+      const std::optional<unsigned> loop = loopAt(index);
+      named += loop && (*loop == outer || *loop == inner);
+      if (loop == outer && dimension + 1 < read.getIndices().size() && tensor != kernel.gathered.end())
+        together += loopAt(read.getIndices()[dimension + 1]) == inner &&
+                    areEqual(op.loops[inner], tensor->second.shape[dimension + 1]);
+    }
+    return named == 2 && together == 1;
+  };
+  for (auto index : generic.getBody()->getOps<linalg::IndexOp>())
+    if (index.getDim() == outer || index.getDim() == inner)
+      for (Operation *user : index->getUsers()) {
+        auto read = dyn_cast<tensor::ExtractOp>(user);
+        if (!read || read->getBlock() != generic.getBody() || !sideBySide(read))
+          return false;
+      }
+  return true;
+}
+
+/// Whether bodies read neighbours on two axes as neighbours, wherever they read by place: of what is no product.
+bool areReadTogether(const KernelFunction &kernel, const Group &group, unsigned outer, unsigned inner) {
+  return !kernel.softmax && !group.chained && llvm::all_of(kernel.ops, [&](const KernelOp &op) {
+    const std::optional<unsigned> first = loopOn(group, op.op, outer), second = loopOn(group, op.op, inner);
+    const bool isPlain = linalg::GenericOp(op.op).getNumReductionLoops() == 0 || dispatch::isTreeReduction(op.op);
+    return isPlain && bool(first) == bool(second) && (!first || areReadTogether(op, *first, *second, kernel));
+  });
+}
+
 /// Whether some windows slide along the axis, whose border a body asks for.
 bool hasBorder(const Group &group, unsigned axis) {
   return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
@@ -227,8 +277,9 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
     // Of windows, results beside each other on several axes are computed together (strategies/windows).
     const bool isShort = !extent.value && extent.size < kShortRow && !hasBorder(shape.group, axis);
     if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
-        (!isShort && isReadByIndex(shape.group, axis)) || axis == unrolled ||
-        shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
+        (!isShort && isReadByIndex(shape.group, axis) &&
+         !areReadTogether(kernel, shape.group, shape.axes.back().axes.back(), axis)) ||
+        axis == unrolled || shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();
     last.axes.push_back(axis);
@@ -311,6 +362,21 @@ std::optional<unsigned> GroupShape::prefixOf(const KernelTensor &tensor, linalg:
     if (std::optional<unsigned> loop = loopOn(group, op, groupAxis); loop && dimensionOn(tensor.map, *loop))
       ++prefix;
   return prefix != 0 && prefix != axes[axis].axes.size() ? std::optional(prefix) : std::nullopt;
+}
+
+std::optional<unsigned> GroupShape::axisOf(linalg::GenericOp op, ArrayRef<unsigned> loops) const {
+  const SmallVector<unsigned> all = group.axisOf.lookup(op);
+  const SmallVector<unsigned> wanted = llvm::map_to_vector(loops, [&](unsigned loop) { return all[loop]; });
+  for (auto [number, axis] : llvm::enumerate(axes))
+    if (ArrayRef(axis.axes) == ArrayRef(wanted))
+      return unsigned(number);
+  return std::nullopt;
+}
+
+bool GroupShape::hasWhole(const KernelTensor &tensor, unsigned axis, unsigned dimension) const {
+  const ArrayRef<Extent> inner = ArrayRef(axes[axis].extents).drop_front();
+  return llvm::all_of(llvm::zip(inner, ArrayRef(tensor.shape).drop_front(dimension + 1)),
+                      [](auto both) { return areEqual(std::get<0>(both), std::get<1>(both)); });
 }
 
 AffineMap GroupShape::mapOf(const KernelTensor &tensor, linalg::GenericOp op) const {

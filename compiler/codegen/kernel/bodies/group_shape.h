@@ -47,6 +47,11 @@ struct GroupShape {
   std::optional<int64_t> sharedBy(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
   /// How many of the axis's axes of the group a tensor has, if it has some and not all.
   std::optional<unsigned> prefixOf(const KernelTensor &tensor, mlir::linalg::GenericOp op, unsigned axis) const;
+  /// The axis of the kernel that neighbouring loops of the operation are the last axes of, and all of, if there is one.
+  std::optional<unsigned> axisOf(mlir::linalg::GenericOp op, llvm::ArrayRef<unsigned> loops) const;
+  /// Whether the dimensions of a tensor from one on are as long as the axes of the group behind the first that the axis
+  /// is made of: a place on the axis is one along the last of these dimensions.
+  bool hasWhole(const KernelTensor &tensor, unsigned axis, unsigned dimension) const;
   /// How the axes of the group index the tensor: operations for which it is the same read the same elements.
   mlir::AffineMap mapOf(const KernelTensor &tensor, mlir::linalg::GenericOp op) const;
 };

@@ -9,13 +9,28 @@ namespace tenon::compiler::codegen {
 
 GroupSpace::GroupSpace(KernelBuilder &k, const GroupShape &shape, const KernelArguments &arguments)
     : k_(k), shape_(shape), arguments_(arguments) {
-  for (const SpaceAxis &axis : shape.axes) {
-    Value size = k.number(1);
-    for (const Extent &extent : axis.extents)
-      size = k.mul(size, arguments.sizeOf(k.b, k.loc, extent));
-    sizes_.push_back(size);
+  findSizes();
+  for (const SpaceAxis &axis : shape.axes)
     reciprocals_.push_back(arguments.reciprocals.lookup(reciprocalKey(k.b, axis.extents)));
+}
+
+void GroupSpace::findSizes() {
+  sizes_.clear();
+  for (const SpaceAxis &axis : shape_.axes) {
+    Value size = k_.number(1);
+    for (const Extent &extent : axis.extents)
+      size = k_.mul(size, arguments_.sizeOf(k_.b, k_.loc, extent));
+    sizes_.push_back(size);
   }
+}
+
+void GroupSpace::inWords(llvm::function_ref<void()> body) {
+  const SmallVector<Value> before = sizes_;
+  k_.inWords([&] {
+    findSizes(); // again: by words
+    body();
+  });
+  sizes_ = before;
 }
 
 Value GroupSpace::size(unsigned first, unsigned last) {
@@ -26,7 +41,8 @@ Value GroupSpace::size(unsigned first, unsigned last) {
 }
 
 Quotient GroupSpace::divide(Value number, unsigned first, unsigned last) {
-  return codegen::divide(k_, number, size(first, last), last == first + 1 ? reciprocals_[first] : Value());
+  Value reciprocal = last == first + 1 ? reciprocals_[first] : Value();
+  return (k_.isInWords() ? divideWords : codegen::divide)(k_, number, size(first, last), reciprocal);
 }
 
 // So many elements have numbers of 32 bits, with those that threads behind the last one would have.
@@ -58,7 +74,7 @@ void GroupSpace::place(Point &point, unsigned first, unsigned last, Value linear
   }
   // Of sizes that are known it is seen now.
   const std::optional<int64_t> elements = GroupShape::sizeOf(ArrayRef(shape_.axes).slice(first, last - first));
-  const bool areAllWords = elements && *elements <= kMostOfWords;
+  const bool areAllWords = k_.isInWords() || (elements && *elements <= kMostOfWords);
   const SmallVector<Value> indices =
       areAllWords ? byWords()
       : hasReciprocal
@@ -119,15 +135,17 @@ void GroupSpace::placeAll(Point &point, Value linear, ArrayRef<AffineMap> orders
       found.push_back(type == i32 ? wide(offsetIn(order, indices, i32)) : offsetIn(order, indices, i64));
     return found;
   };
-  constexpr int64_t kMostBehind = 1 << 16;
-  SmallVector<Value> words(sizes_);
-  words.push_back(k_.add(size(0, unsigned(axes)), k_.number(kMostBehind)));
-  const SmallVector<Value> found = k_.choose(
-      areWords(k_, words), SmallVector<Type>(axes + orders.size(), i64),
-      [&] {
-        return by([&](Value x, unsigned axis) { return divideWords(k_, x, sizes_[axis], reciprocals_[axis]); }, i32);
-      },
-      [&] { return by([&](Value x, unsigned axis) { return divide(x, axis, axis + 1); }, i64); });
+  auto byWords = [&] {
+    return by([&](Value x, unsigned axis) { return divideWords(k_, x, sizes_[axis], reciprocals_[axis]); }, i32);
+  };
+  auto byAny = [&] {
+    constexpr int64_t kMostBehind = 1 << 16;
+    SmallVector<Value> words(sizes_);
+    words.push_back(k_.add(size(0, unsigned(axes)), k_.number(kMostBehind)));
+    return k_.choose(areWords(k_, words), SmallVector<Type>(axes + orders.size(), i64), byWords,
+                     [&] { return by([&](Value x, unsigned axis) { return divide(x, axis, axis + 1); }, i64); });
+  };
+  const SmallVector<Value> found = k_.isInWords() ? byWords() : byAny();
   point.index.assign(found.begin(), found.begin() + axes);
   point.linear = linear;
   for (auto [order, offset] : llvm::zip_equal(orders, ArrayRef(found).drop_front(axes)))
@@ -189,6 +207,16 @@ Lanes GroupSpace::loopLanes(linalg::GenericOp op, unsigned loop, const Point &po
   return lanes;
 }
 
+Lanes GroupSpace::axisLanes(unsigned axis, const Point &point, unsigned width) {
+  if (width == 1 || axis != vectorAxis)
+    return Lanes::same(laneIndex(axis, point, 0));
+  Lanes lanes;
+  for (unsigned lane = 0; lane < width; ++lane)
+    lanes.values.push_back(laneIndex(axis, point, lane));
+  lanes.order = Order::Run;
+  return lanes;
+}
+
 Value GroupSpace::position(AffineExpr expr, linalg::GenericOp op, const Point &point, unsigned lane) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return k_.number(constant.getValue());
@@ -211,7 +239,7 @@ Value GroupSpace::sizeBehind(unsigned axis, unsigned prefix) {
 
 Quotient GroupSpace::dividePrefix(unsigned axis, unsigned prefix, Value position) {
   Value reciprocal = arguments_.reciprocals.lookup(reciprocalKey(k_.b, shape_.axes[axis].behind(prefix)));
-  return codegen::divide(k_, position, sizeBehind(axis, prefix), reciprocal);
+  return (k_.isInWords() ? divideWords : codegen::divide)(k_, position, sizeBehind(axis, prefix), reciprocal);
 }
 
 Value GroupSpace::element(const KernelTensor &tensor, linalg::GenericOp op, const Point &point, unsigned lane,

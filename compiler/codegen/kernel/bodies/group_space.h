@@ -38,6 +38,8 @@ public:
   /// Whether a tensor has its elements in the order of the axes.
   bool isInOrder(mlir::AffineMap map) const;
   unsigned newId() { return nextId_++; }
+  /// In `body` all positions are words (KernelBuilder::inWords): those of small tensors (small_tensors.h).
+  void inWords(llvm::function_ref<void()> body);
 
   unsigned vectorAxis = 0;
   std::optional<unsigned> unrolledAxis; // that a thread runs through, at each place of the others
@@ -46,6 +48,8 @@ public:
   bool isVectorLoop(mlir::linalg::GenericOp op, unsigned loop) const;
   mlir::Value loopIndex(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned lane);
   Lanes loopLanes(mlir::linalg::GenericOp op, unsigned loop, const Point &point, unsigned width);
+  /// Positions on an axis of the kernel.
+  Lanes axisLanes(unsigned axis, const Point &point, unsigned width);
   /// What an expression of the operation's loops is at the point.
   mlir::Value position(mlir::AffineExpr expr, mlir::linalg::GenericOp op, const Point &point, unsigned lane);
   /// Number of the element of a tensor, row-major.
@@ -58,6 +62,7 @@ public:
   mlir::Value sizeBehind(unsigned axis, unsigned prefix);
 
 private:
+  void findSizes();
   mlir::Value offsetIn(mlir::AffineMap order, llvm::ArrayRef<mlir::Value> indices, mlir::Type type);
   std::optional<mlir::Value> knownElement(const KernelTensor &tensor, mlir::linalg::GenericOp op, const Point &point,
                                           unsigned lane);

@@ -62,8 +62,15 @@ std::optional<Plan> Rows::plan(const KernelFunction &kernel, const GroupShape &s
   return all.empty() ? std::nullopt : std::optional(all.front());
 }
 
+/// Positions of rows cost little, but for what bodies read by place along several axes: each vector asks where it is.
+/// What reads rows again is many kernels of much code, of which a second form would take the compiler too long.
+bool Rows::asksForSmall(const KernelFunction &kernel, const GroupShape &shape) const {
+  return !kernel.gathered.empty() && shape.axes.size() > 2 &&
+         (GroupShape::sizeOf(shape.axes) || !(readsAgain(kernel, shape) || storesElements(kernel, shape)));
+}
+
 void Rows::write(Writer &writer) const {
-  writeRows(writer);
+  writeBySize(*this, writer, [&] { writeRows(writer); });
 }
 
 } // namespace tenon::compiler::codegen

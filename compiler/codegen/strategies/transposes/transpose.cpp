@@ -25,6 +25,60 @@ static Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShap
                {extentsOf(rest), 1}}};
 }
 
+namespace {
+
+/// Kernels for axes of unknown length: those of `plans` are for longer ones. Where an axis is too short for tiles,
+/// another strategy computes the group.
+class ByLength {
+public:
+  ByLength(StringRef name, const Strategy &apart, const KernelFunction &kernel, const GroupShape &shape,
+           const Turn &turn)
+      : name_(name), apart_(apart), kernel_(kernel), shape_(shape), turn_(turn) {}
+
+  void add(std::vector<Plan> &plans) const {
+    for (Plan &plan : plans) {
+      keep(plan, turn_.written, kShortSide);
+      keep(plan, turn_.read, kShortSide);
+    }
+    if (isUnknown(turn_.written)) {
+      Plan &few = plans.emplace_back(planOf(name_, kernel_, shape_, turn_, tileOfShortWritten(turn_)));
+      keep(few, turn_.written, kShortestSide - 1, kShortSide);
+      keep(few, turn_.read, kShortestSide - 1);
+    }
+    if (isUnknown(turn_.read)) {
+      Plan &few = plans.emplace_back(planOf(name_, kernel_, shape_, turn_, tileOfShortRead(turn_)));
+      keep(few, turn_.read, kShortestSide - 1, kShortSide);
+      keep(few, turn_.written, kShortSide);
+    }
+    if (isUnknown(turn_.written)) { // rows shorter than two vectors: one element after the other
+      Plan &few = plans.emplace_back(*apart_.plan(kernel_, shape_));
+      few.choose("width", 1);
+      few.grid.front().perBlock = few.threads;
+      keep(few, turn_.written, 0, kShortestSide - 1);
+    }
+    if (isUnknown(turn_.read)) {
+      Plan &few = plans.emplace_back(*apart_.plan(kernel_, shape_));
+      keep(few, turn_.read, 0, kShortestSide - 1);
+      keep(few, turn_.written, kShortestSide - 1);
+    }
+  }
+
+private:
+  bool isUnknown(unsigned axis) const { return !shape_.axes[axis].size; }
+  void keep(Plan &plan, unsigned axis, int64_t above, std::optional<int64_t> most = std::nullopt) const {
+    if (isUnknown(axis))
+      plan.guards.push_back(Guard{extentsOf(shape_.axes[axis]), above, most});
+  }
+
+  StringRef name_;
+  const Strategy &apart_;
+  const KernelFunction &kernel_;
+  const GroupShape &shape_;
+  const Turn &turn_;
+};
+
+} // namespace
+
 /// One for each size of tiles, where it is not known how many elements there are.
 std::vector<Plan> Transpose::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Turn> turn = turnOf(kernel, shape);
@@ -40,12 +94,18 @@ std::vector<Plan> Transpose::plans(const KernelFunction &kernel, const GroupShap
       plans.back().guards = {Guard{extentsOf(shape.axes), above, most}};
     most = above;
   }
+  if (!plans.empty())
+    ByLength(name(), apart_, kernel, shape, *turn).add(plans);
   return plans;
 }
 
 std::optional<Plan> Transpose::plan(const KernelFunction &kernel, const GroupShape &shape) const {
   std::vector<Plan> all = plans(kernel, shape);
   return all.empty() ? std::nullopt : std::optional(all.front());
+}
+
+bool Transpose::asksForSmall(const KernelFunction &kernel, const GroupShape &shape) const {
+  return apart_.asksForSmall(kernel, shape);
 }
 
 void Transpose::write(Writer &writer) const {

@@ -22,10 +22,18 @@ namespace tenon::compiler::codegen {
 
 class Transpose : public Strategy {
 public:
+  /// @param apart computes the group where an axis of unknown length is too short for tiles: elementwise
+  explicit Transpose(const Strategy &apart) : apart_(apart) {}
+
   llvm::StringRef name() const override { return "transpose"; }
   std::optional<Plan> plan(const KernelFunction &kernel, const GroupShape &shape) const override;
   std::vector<Plan> plans(const KernelFunction &kernel, const GroupShape &shape) const override;
   void write(Writer &writer) const override;
+  bool dividesBySizes() const override { return true; }
+  bool asksForSmall(const KernelFunction &kernel, const GroupShape &shape) const override;
+
+private:
+  const Strategy &apart_;
 };
 
 } // namespace tenon::compiler::codegen

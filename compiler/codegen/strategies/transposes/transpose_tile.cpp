@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kMaxArena = 32 * 1024;
 constexpr uint32_t kMaxThreads = 256;
 // Shorter axes leave most of a tile empty, and use most of what memory delivers anyway.
-constexpr int64_t kMinSide = 8;
+constexpr int64_t kMinSide = kShortestSide;
 constexpr int64_t kMinPositions = 1024;
 constexpr int64_t kMaxSide = 1024;
 constexpr int64_t kEnoughTiles = 256;
@@ -110,6 +110,32 @@ llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape) 
       halve();
   }
   return tiles;
+}
+
+// Of a tile along the longer axis: of the widest tensor so many bytes lie side by side, which is what a block has on
+// its way for each element of the short axis.
+static constexpr uint32_t kLongSideBytes = 1024;
+
+static TransposeTile shortTileOf(const Turn &turn, bool isWrittenShort) {
+  uint32_t widest = 1, bytes = 0;
+  for (const StagedTensor &tensor : turn.tensors) {
+    widest = std::max(widest, tensor.bytes());
+    bytes += tensor.bytes();
+  }
+  const auto side = uint32_t(kShortSide);
+  uint32_t other = kLongSideBytes / widest;
+  while (side * other * bytes > kMaxArena)
+    other /= 2;
+  const uint32_t threads = std::min(kMaxThreads, side * other / 16);
+  return isWrittenShort ? TransposeTile{side, other, threads} : TransposeTile{other, side, threads};
+}
+
+TransposeTile tileOfShortWritten(const Turn &turn) {
+  return shortTileOf(turn, /*isWrittenShort=*/true);
+}
+
+TransposeTile tileOfShortRead(const Turn &turn) {
+  return shortTileOf(turn, /*isWrittenShort=*/false);
 }
 
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes) {

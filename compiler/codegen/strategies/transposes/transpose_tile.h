@@ -39,6 +39,13 @@ struct SizedTile {
 /// Nothing where axes are too short for tiles.
 llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape);
 
+/// How long an axis is whose length is not known: too short for tiles, short, so that tiles are as long as they may be
+/// along the other one, or longer. Each has kernels of its own.
+constexpr int64_t kShortestSide = 8, kShortSide = 16;
+/// The tiles of turns along a short axis: all of it.
+TransposeTile tileOfShortWritten(const Turn &turn);
+TransposeTile tileOfShortRead(const Turn &turn);
+
 /// Elements of a vector in shared memory: 16 bytes, 8 where that gives more threads a square to turn.
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes);
 

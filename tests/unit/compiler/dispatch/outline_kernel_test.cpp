@@ -58,6 +58,36 @@ TEST_F(OutlineKernel, AConstantStaysInTheKernel) {
   EXPECT_TRUE(mlir::succeeded(mlir::verify(*kernel->module)));
 }
 
+TEST_F(OutlineKernel, AScalarThatIsASizeIsPassedOnce) {
+  auto op = firstGeneric(R"mlir(
+    func.func @f(%a: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %d = tensor.dim %a, %c0 : tensor<?xf32>
+      %e = tensor.empty(%d) : tensor<?xf32>
+      %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+          iterator_types = ["parallel"]} ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+        ^bb0(%x: f32, %o: f32):
+          %i = linalg.index 0 : index
+          %last = arith.subi %d, %i : index
+          %k = arith.addi %last, %n : index
+          %w = arith.index_cast %k : index to i32
+          %y = arith.sitofp %w : i32 to f32
+          %z = arith.addf %x, %y : f32
+          linalg.yield %z : f32
+      } -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    })mlir");
+  mlir::FailureOr<OutlinedKernel> kernel = outlineKernel(onlyGroup(op), "k");
+  ASSERT_TRUE(mlir::succeeded(kernel)) << messages_;
+  ASSERT_EQ(kernel->scalars.size(), 2u) << "the size, and %n";
+  EXPECT_TRUE(kernel->function.getArgument(0).getType().isInteger(64));
+  EXPECT_TRUE(kernel->function.getArgument(1).getType().isIndex());
+  auto casts = llvm::to_vector(kernel->function.getOps<mlir::arith::IndexCastOp>());
+  ASSERT_FALSE(casts.empty());
+  EXPECT_TRUE(llvm::all_of(casts, [&](auto cast) { return cast.getIn() == kernel->function.getArgument(0); }));
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*kernel->module)));
+}
+
 TEST_F(OutlineKernel, ATensorReadTwiceIsPassedOnce) {
   auto op = firstGeneric(R"mlir(
     func.func @f(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {

@@ -18,6 +18,25 @@ TEST_F(KernelBuilderTest, ArithmeticOnWhatIsKnownIsDoneAtOnce) {
   EXPECT_EQ(count("arith.addi"), 0u);
 }
 
+TEST_F(KernelBuilderTest, WordsComputePositionsIn32Bits) {
+  KernelBuilder &k = begin();
+  mlir::Value inside, outside, large;
+  k.inWords([&] {
+    inside = k.mul(k.add(parameter(0), k.number(-3)), parameter(1));
+    large = k.add(parameter(0), k.number(int64_t(1) << 40));
+    k.outOfWords([&] { outside = k.mul(parameter(0), parameter(1)); });
+    EXPECT_TRUE(k.isInWords());
+  });
+  EXPECT_FALSE(k.isInWords());
+  EXPECT_EQ(inside.getType(), k.b.getI64Type());
+  auto widened = inside.getDefiningOp<mlir::arith::ExtSIOp>();
+  ASSERT_TRUE(widened) << "what is below zero stays so";
+  EXPECT_TRUE(widened.getIn().getDefiningOp<mlir::arith::MulIOp>());
+  EXPECT_EQ(count("arith.trunci"), 2u) << "what words have computed is not cut again";
+  EXPECT_TRUE(outside.getDefiningOp<mlir::arith::MulIOp>());
+  EXPECT_TRUE(large.getDefiningOp<mlir::arith::AddIOp>()) << "no word holds the number";
+}
+
 TEST_F(KernelBuilderTest, ABranchThatIsDecidedIsNone) {
   KernelBuilder &k = begin();
   EXPECT_EQ(KernelBuilder::known(k.less(k.number(2), k.number(3))), true);

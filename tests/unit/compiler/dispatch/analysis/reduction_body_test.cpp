@@ -43,6 +43,20 @@ TEST_F(ReductionBody, WhatIsMoreThanOneOperationOfTheAccumulatorIsNone) {
   EXPECT_FALSE(reductionBodyOf(reduction("f32", "%r = arith.negf %x : f32")));     // forgets it
 }
 
+TEST_F(ReductionBody, OfASliceIsATree) {
+  auto op = firstGeneric(R"mlir(
+    func.func @f(%a: tensor<6x9xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + 2, j)>, affine_map<(i, j) -> (i)>],
+          iterator_types = ["parallel", "reduction"]} ins(%a : tensor<6x9xf32>) outs(%e : tensor<4xf32>) {
+        ^bb0(%x: f32, %s: f32):
+          %t = arith.addf %s, %x : f32
+          linalg.yield %t : f32
+      } -> tensor<4xf32>
+      return %r : tensor<4xf32>
+    })mlir");
+  EXPECT_TRUE(isTreeReduction(op));
+}
+
 TEST_F(ReductionBody, AContractionIsNoTree) {
   auto op = firstGeneric(R"mlir(
     func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %e: tensor<4x2xf32>) -> tensor<4x2xf32> {

@@ -67,6 +67,7 @@ TEST_F(GroupSpaceTest, WhatABodyReadsByIndexKeepsItsAxes) {
            columns + "xf32>\nreturn %r : tensor<64x" + columns + "xf32>\n}\n";
   };
   EXPECT_EQ(GroupShape::of(read(gather("500"))).axes.size(), 2u);
+  EXPECT_EQ(GroupShape::of(read(gather("1000"))).axes.size(), 1u) << "neighbours in the loops are neighbours in memory";
   EXPECT_EQ(GroupShape::of(read(gather("3"))).axes.size(), 1u) << "rows of three have no vectors of their own";
 }
 
