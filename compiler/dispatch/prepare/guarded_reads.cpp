@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/dimensions.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -169,9 +170,24 @@ struct Sources {
       } else if (inner ? op->isProperAncestor(inner) : op->isAncestor(next.getParentBlock()->getParentOp())) {
         hasElements |= !inner || inner->getNumRegions() != 0 || isa<tensor::ExtractOp>(inner);
         if (inner)
-          llvm::append_range(open, inner->getOperands());
+          llvm::copy_if(inner->getOperands(), std::back_inserter(open),
+                        [&](Value operand) { return dependsOn(inner, operand); });
       }
     }
+  }
+
+private:
+  /// An affine.apply may have operands that its map does not look at: all loops of its operation.
+  static bool dependsOn(Operation *inner, Value operand) {
+    auto apply = dyn_cast<affine::AffineApplyOp>(inner);
+    if (!apply)
+      return true;
+    const AffineMap map = apply.getAffineMap();
+    for (auto [number, each] : llvm::enumerate(apply.getMapOperands()))
+      if (each == operand &&
+          (number < map.getNumDims() ? map.isFunctionOfDim(number) : map.isFunctionOfSymbol(number - map.getNumDims())))
+        return true;
+    return false;
   }
 };
 

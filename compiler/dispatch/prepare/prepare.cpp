@@ -317,11 +317,11 @@ void generalizeOperations(func::FuncOp function) {
   nameParallelLoops(function);
   foldRepeatedLoops(function);
   splitLesserResults(function);
+  readStartsAsInputs(function);
   dropUnitSums(function);
   dropUnitReductions(function);
   dropUnitDimensionsOfResults(function);
   moveUnitDimensions(function);
-  readStartsAsInputs(function);
   dropUnreadStarts(function);
   resolveDimensions(function);
   shareEqualValues(function);

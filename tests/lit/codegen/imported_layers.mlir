@@ -6,6 +6,7 @@
 // RUN: tenon-run %t.tenon --device=emulator --function=layer --input=2x3x5x64xbf16=1 --input=128x64xbf16=2 | FileCheck %s --check-prefix=LAYER
 // RUN: tenon-run %t.tenon --device=emulator --function=packed --input=1x64x3x2x64xbf16=1 --input=1x64x64xi1=0 | FileCheck %s --check-prefix=HIDDEN
 // RUN: tenon-run %t.tenon --device=emulator --function=packed --input=1x64x3x2x64xbf16=3 --input=1x64x64xi1=1 | FileCheck %s --check-prefix=SEEN
+// RUN: tenon-run %t.tenon --device=emulator --function=counted --input=2x3x6x6xbf16=4 | FileCheck %s --check-prefix=COUNTED
 // RUN: tenon-run %t.tenon --device=emulator --function=average --input=2x3x6x6xf32=36 | FileCheck %s --check-prefix=AVERAGE
 
 // CHECK: kernel 'layer_dispatch_0' ends here: 2 operations
@@ -109,4 +110,37 @@ func.func @average(%x: tensor<2x3x6x6xf32>) -> tensor<2x3x1x1xf32> {
     linalg.yield %v : f32
   } -> tensor<2x3x1x1xf32>
   return %r : tensor<2x3x1x1xf32>
+}
+
+// The average comes with how many elements it is of, as a tensor, and keeps the dimensions that it was taken over.
+// CHECK: kernel 'counted_dispatch_0' ends here: 2 operations
+// CHECK-NOT: counted_dispatch_1
+// COUNTED: 2x3x1x1xbf16={{.*}}4{{.*}}4
+func.func @counted(%x: tensor<2x3x6x6xbf16>) -> tensor<2x3x1x1xbf16> {
+  %z = arith.constant 0.0 : bf16
+  %count = arith.constant 36.0 : bf16
+  %window = tensor.empty() : tensor<6x6xi1>
+  %c = tensor.empty() : tensor<1x1xbf16>
+  %e = tensor.empty() : tensor<2x3x1x1xbf16>
+  %f = linalg.fill ins(%z : bf16) outs(%e : tensor<2x3x1x1xbf16>) -> tensor<2x3x1x1xbf16>
+  %s:2 = linalg.generic {indexing_maps = [affine_map<(a, b, c, d, i, j) -> (i, j)>, affine_map<(a, b, c, d, i, j) -> (a, b, c, d)>,
+                                          affine_map<(a, b, c, d, i, j) -> (c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%window : tensor<6x6xi1>) outs(%f, %c : tensor<2x3x1x1xbf16>, tensor<1x1xbf16>) {
+  ^bb0(%w: i1, %o: bf16, %n: bf16):
+    %a = linalg.index 0 : index
+    %b = linalg.index 1 : index
+    %i = linalg.index 4 : index
+    %j = linalg.index 5 : index
+    %v = tensor.extract %x[%a, %b, %i, %j] : tensor<2x3x6x6xbf16>
+    %t = arith.addf %v, %o : bf16
+    linalg.yield %t, %count : bf16, bf16
+  } -> (tensor<2x3x1x1xbf16>, tensor<1x1xbf16>)
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s#1 : tensor<1x1xbf16>) outs(%s#0 : tensor<2x3x1x1xbf16>) {
+  ^bb0(%in: bf16, %o: bf16):
+    %v = arith.divf %o, %in : bf16
+    linalg.yield %v : bf16
+  } -> tensor<2x3x1x1xbf16>
+  return %r : tensor<2x3x1x1xbf16>
 }

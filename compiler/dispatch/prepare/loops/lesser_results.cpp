@@ -109,6 +109,10 @@ Value computeAlone(linalg::GenericOp op, unsigned number) {
     return {};
 
   OpBuilder b(op);
+  // One number everywhere, such as how many elements a window averages.
+  if (slice.operations.empty() && slice.arguments.none() && left.back().isPermutation())
+    return linalg::FillOp::create(b, op.getLoc(), op.getBody()->getTerminator()->getOperand(number), init.get())
+        .getResult(0);
   auto alone = linalg::GenericOp::create(
       b, op.getLoc(), TypeRange{init.get().getType()}, inputs, ValueRange{init.get()}, left, leftTypes,
       [&](OpBuilder &inside, Location loc, ValueRange values) {

@@ -118,8 +118,73 @@ linalg::GenericOp rebuild(linalg::GenericOp op, Loops loops) {
   return after;
 }
 
+/// `loops` without those of one that are `dropped`, in the maps and in the body.
+void dropLoops(linalg::GenericOp op, Loops &loops, const llvm::SmallBitVector &dropped) {
+  OpBuilder b(op);
+  MLIRContext *context = op.getContext();
+  SmallVector<AffineExpr> renumbered;
+  SmallVector<utils::IteratorType> types;
+  SmallVector<unsigned> numbers(op.getNumLoops());
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    numbers[loop] = types.size();
+    renumbered.push_back(dropped.test(loop) ? getAffineConstantExpr(0, context)
+                                            : getAffineDimExpr(types.size(), context));
+    if (!dropped.test(loop))
+      types.push_back(loops.types[loop]);
+  }
+  loops.types = types;
+  for (AffineMap &map : loops.maps)
+    map = map.replaceDimsAndSymbols(renumbered, {}, types.size(), 0);
+  for (auto [input, map] : llvm::zip(loops.inputs, loops.maps))
+    if (std::optional<Dropped> without = withoutUnits(input, map)) {
+      input = tensor::CollapseShapeOp::create(b, op.getLoc(), input, without->groups);
+      map = without->map;
+    }
+  op.getBody()->walk([&](linalg::IndexOp index) {
+    OpBuilder inside(index);
+    const unsigned loop = index.getDim();
+    if (dropped.test(loop)) {
+      index.replaceAllUsesWith(arith::ConstantIndexOp::create(inside, index.getLoc(), 0).getResult());
+      index.erase();
+    } else {
+      index.setDim(numbers[loop]);
+    }
+  });
+}
+
+/// Loops of one that only the results of a sum name: the average of an image is one number of each channel, whatever
+/// dimensions it keeps.
+llvm::SmallBitVector unreadLoops(linalg::GenericOp op) {
+  llvm::SmallBitVector unread(op.getNumLoops());
+  if (op.getNumReductionLoops() == 0)
+    return unread;
+  const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (op.getIteratorTypesArray()[loop] == utils::IteratorType::parallel && sizes[loop] == 1 &&
+        llvm::none_of(ArrayRef(maps).take_front(op.getNumDpsInputs()),
+                      [&](AffineMap map) { return map.isFunctionOfDim(loop); }))
+      unread.set(loop);
+  // Every result has to say that it has one there.
+  for (OpOperand &start : op.getDpsInitsMutable())
+    for (auto [size, expr] : llvm::zip_equal(cast<RankedTensorType>(start.get().getType()).getShape(),
+                                             op.getMatchingIndexingMap(&start).getResults()))
+      for (unsigned loop : unread.set_bits())
+        if (expr.isFunctionOfDim(loop) && (size != 1 || !isa<AffineDimExpr>(expr)))
+          unread.reset(loop);
+  const bool isNamed = llvm::all_of(unread.set_bits(), [&](unsigned loop) {
+    return llvm::any_of(ArrayRef(maps).drop_front(op.getNumDpsInputs()),
+                        [&](AffineMap map) { return map.isFunctionOfDim(loop); });
+  });
+  if (unread.all() || !isNamed)
+    unread.reset();
+  return unread;
+}
+
 void dropOfResults(linalg::GenericOp op) {
   Loops loops(op);
+  if (const llvm::SmallBitVector unread = unreadLoops(op); unread.any())
+    dropLoops(op, loops, unread);
   for (unsigned number = 0; number < op.getNumDpsInits(); ++number)
     if (withoutUnits(op.getDpsInits()[number], loops.maps[op.getNumDpsInputs() + number])) {
       rebuild(op, std::move(loops));
@@ -311,36 +376,7 @@ bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
           dropped.reset(loop.getPosition());
   if (dropped.none())
     return false;
-  OpBuilder b(op);
-  MLIRContext *context = op.getContext();
-  SmallVector<AffineExpr> renumbered;
-  SmallVector<utils::IteratorType> types;
-  SmallVector<unsigned> numbers(op.getNumLoops());
-  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    numbers[loop] = types.size();
-    renumbered.push_back(dropped.test(loop) ? getAffineConstantExpr(0, context)
-                                            : getAffineDimExpr(types.size(), context));
-    if (!dropped.test(loop))
-      types.push_back(loops.types[loop]);
-  }
-  loops.types = types;
-  for (AffineMap &map : loops.maps)
-    map = map.replaceDimsAndSymbols(renumbered, {}, types.size(), 0);
-  for (auto [input, map] : llvm::zip(loops.inputs, loops.maps))
-    if (std::optional<Dropped> without = withoutUnits(input, map)) {
-      input = tensor::CollapseShapeOp::create(b, op.getLoc(), input, without->groups);
-      map = without->map;
-    }
-  op.getBody()->walk([&](linalg::IndexOp index) {
-    OpBuilder inside(index);
-    const unsigned loop = index.getDim();
-    if (dropped.test(loop)) {
-      index.replaceAllUsesWith(arith::ConstantIndexOp::create(inside, index.getLoc(), 0).getResult());
-      index.erase();
-    } else {
-      index.setDim(numbers[loop]);
-    }
-  });
+  dropLoops(op, loops, dropped);
   rebuild(op, std::move(loops));
   return true;
 }

@@ -108,6 +108,32 @@ TEST_F(GuardedReads, PlacesOfLoopsStayARun) {
   EXPECT_TRUE(mlir::isa<mlir::arith::SubIOp>(placeOfRead(generics(guarded(gather("g", other)))[0])));
 }
 
+// Rows and columns of images of unknown number, whose border says nothing of the image; its places name all loops.
+TEST_F(GuardedReads, ALoopThatTheConditionDoesNotLookAtStays) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%x: tensor<?x9xf32>, %e: tensor<?x12xf32>) -> tensor<?x12xf32> {
+      %z = arith.constant 0.0 : f32
+      %c9 = arith.constant 9 : index
+      %0 = linalg.generic {indexing_maps = [affine_map<(n, i) -> (n, i)>], iterator_types = ["parallel", "parallel"]}
+          outs(%e : tensor<?x12xf32>) {
+        ^bb0(%o: f32):
+          %n = linalg.index 0 : index
+          %i = linalg.index 1 : index
+          %p = affine.apply affine_map<(n, i) -> (i - 1)>(%n, %i)
+          %c = arith.cmpi ult, %p, %c9 : index
+          %v = tensor.extract %x[%n, %p] : tensor<?x9xf32>
+          %r = arith.select %c, %v, %z : f32
+          linalg.yield %r : f32
+      } -> tensor<?x12xf32>
+      return %0 : tensor<?x12xf32>
+    })mlir");
+  guardReads(function);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+  auto op = generics(function)[0];
+  auto read = *op.getBody()->getOps<mlir::tensor::ExtractOp>().begin();
+  EXPECT_TRUE(read.getIndices()[0].getDefiningOp<mlir::linalg::IndexOp>());
+}
+
 TEST_F(GuardedReads, TheConditionOfAnotherOperationIsReadHere) {
   auto ops = generics(guarded(
       gather("g", std::string(kRead) + "%r = arith.addf %e, %z : f32\n") + chosenBehind("s", "%e", "%z"), "%s"));
