@@ -165,8 +165,23 @@ struct LowerSinCos : OpRewritePattern<math::SincosOp> {
   }
 };
 
+/// No kernel rounds otherwise than to the nearest number, and of two to the even one.
+LogicalResult refuseRoundings(ModuleOp module) {
+  const WalkResult walked = module.walk([](arith::ArithRoundingModeInterface op) {
+    const arith::RoundingModeAttr mode = op.getRoundingModeAttr();
+    if (!mode || mode.getValue() == arith::RoundingMode::to_nearest_even)
+      return WalkResult::advance();
+    op->emitError() << "'" << op->getName() << "' rounds '" << arith::stringifyRoundingMode(mode.getValue())
+                    << "', which is not supported; supported is 'to_nearest_even', the default";
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 struct LowerMath : impl::LowerMathBase<LowerMath> {
   void runOnOperation() override {
+    if (failed(refuseRoundings(getOperation())))
+      return signalPassFailure();
     auto isWork = [](Operation *op) {
       return isa<math::ClampFOp, math::FPowIOp, math::IPowIOp, math::SincosOp>(op) ? WalkResult::interrupt()
                                                                                    : WalkResult::advance();

@@ -84,6 +84,8 @@ struct NarrowDivision : OpRewritePattern<arith::DivFOp> {
   LogicalResult matchAndRewrite(arith::DivFOp op, PatternRewriter &rewriter) const override {
     const Location loc = op.getLoc();
     const bool isNarrow = op.getType().isBF16();
+    if (arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure(); // what --fast-math allows takes less (rewrites/fast_math.h)
     auto isOne = [](Value value) { return matchPattern(value, m_OneFloat()); };
     if (!isNarrow && !(op.getType().isF32() && (narrowOf(op.getLhs()) || isOne(op.getLhs())) && narrowOf(op.getRhs()) &&
                        isRoundedAlone(op)))

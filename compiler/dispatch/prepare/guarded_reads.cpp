@@ -198,10 +198,11 @@ Place placeOf(Value index, int64_t size, linalg::GenericOp op) {
   const std::optional<Range> range = rangeOf(index, op);
   if ((isKnown && range && range->low >= 0 && range->high < size) || (!isKnown && isClamped(index)))
     return Place::Inside;
-  if (Sources(index, op).hasElements)
+  const Sources sources(index, op);
+  if (sources.hasElements)
     return Place::Anywhere;
   // What other steps look up in numbers that they packed is what they say.
-  return isKnown && !range ? Place::Inside : Place::OfLoops;
+  return isKnown && !range && sources.loops.empty() ? Place::Inside : Place::OfLoops;
 }
 
 bool mayReadOutside(linalg::GenericOp op) {

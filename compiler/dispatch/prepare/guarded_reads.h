@@ -12,6 +12,10 @@
 //
 // The condition may be anything, and need not be one of bounds. Where it holds, a place outside of the tensor is the
 // error that it was; so is one that no select guards.
+//
+// Not guarded, and read as they are: places that something else keeps in a range (a clamp that does not end at the
+// tensor's size), what more than four operations read, and what a reshape of more than dimensions of one parts from its
+// select.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -28,3 +28,20 @@ func.func @k(%x: tensor<128xf32>, %y: tensor<128xf32>) -> tensor<128xf32>
   } -> tensor<128xf32>
   return %r : tensor<128xf32>
 }
+
+// Of bf16 too.
+// FAST-LABEL: .entry narrow(
+// FAST: div.approx.ftz.f32
+// CHECK-LABEL: .entry narrow(
+// CHECK: div.full.f32
+func.func @narrow(%x: tensor<128xbf16>, %y: tensor<128xbf16>) -> tensor<128xbf16>
+    attributes {tenon.elements_per_thread = 1 : i64} {
+  %e = tensor.empty() : tensor<128xbf16>
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<128xbf16>, tensor<128xbf16>) outs(%e : tensor<128xbf16>) {
+  ^bb0(%a: bf16, %b: bf16, %o: bf16):
+    %q = arith.divf %a, %b : bf16
+    linalg.yield %q : bf16
+  } -> tensor<128xbf16>
+  return %0 : tensor<128xbf16>
+}

@@ -134,6 +134,34 @@ TEST_F(GuardedReads, ALoopThatTheConditionDoesNotLookAtStays) {
   EXPECT_TRUE(read.getIndices()[0].getDefiningOp<mlir::linalg::IndexOp>());
 }
 
+// Of a loop nobody knows how far it goes, nor of twice its number.
+TEST_F(GuardedReads, APlaceWithoutAKnownRangeIsNotTakenForInside) {
+  for (const char *place : {"%i", "%twice"}) {
+    auto function = parseFunction(std::string(R"mlir(
+    func.func @f(%x: tensor<9xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
+      %z = arith.constant 0.0 : f32
+      %c2 = arith.constant 2 : index
+      %c9 = arith.constant 9 : index
+      %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+          outs(%e : tensor<?xf32>) {
+        ^bb0(%o: f32):
+          %i = linalg.index 0 : index
+          %twice = arith.muli %i, %c2 : index
+          %c = arith.cmpi ult, )mlir") +
+                                  place + R"mlir(, %c9 : index
+          %v = tensor.extract %x[)mlir" +
+                                  place + R"mlir(] : tensor<9xf32>
+          %r = arith.select %c, %v, %z : f32
+          linalg.yield %r : f32
+      } -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    })mlir");
+    guardReads(function);
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+    EXPECT_TRUE(mlir::isa_and_nonnull<mlir::arith::MaxSIOp>(placeOfRead(generics(function)[0]))) << place;
+  }
+}
+
 TEST_F(GuardedReads, TheConditionOfAnotherOperationIsReadHere) {
   auto ops = generics(guarded(
       gather("g", std::string(kRead) + "%r = arith.addf %e, %z : f32\n") + chosenBehind("s", "%e", "%z"), "%s"));
