@@ -180,6 +180,26 @@ std::optional<TileMap> withBox(TileMap map, ArrayRef<Reach> tile) {
   return order == wanted && hasRows ? std::optional(map) : std::nullopt;
 }
 
+/// Whether steps on an axis read nothing but zeros behind its end: none goes so far, or the tensor ends there too. A
+/// slice has neighbours behind it, which are no part of a sum, and may be no numbers.
+bool endsInZeros(const GroupShape &shape, const TileMap &map, const KernelTensor &tensor, unsigned axis, int64_t step) {
+  const std::optional<int64_t> size = shape.axes[axis].size;
+  if (size && *size % step == 0)
+    return true;
+  const size_t merged = tensor.shape.size() - map.dimensions.size(); // of the outermost ones
+  for (auto [number, dimension] : llvm::enumerate(map.dimensions)) {
+    if (dimension.terms.size() != 1 || dimension.terms.front().axis != axis)
+      continue;
+    const TileMap::Dimension::Term &term = dimension.terms.front();
+    const bool isWhole = dimension.offset == 0 && term.factor == 1;
+    const Extent &extent = tensor.shape[merged + number];
+    const bool isBehind = size && !extent.value && dimension.offset + *size * term.factor >= extent.size;
+    if (!isWhole && !isBehind)
+      return false;
+  }
+  return true;
+}
+
 bool hasAxis(const TileMap &map, unsigned axis) {
   return llvm::any_of(map.dimensions, [&](const TileMap::Dimension &dimension) {
     return llvm::any_of(dimension.terms, [&](const TileMap::Dimension::Term &term) { return term.axis == axis; });
@@ -198,7 +218,8 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
   std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis);
   if (map && operand.border)
     map->expert = operand.border->expert;
-  if (!map || !hasAxis(*map, product.reduced.back()))
+  if (!map || !hasAxis(*map, product.reduced.back()) ||
+      !endsInZeros(shape, *map, operand.tensor(), product.reduced.back(), depth))
     return std::nullopt;
   map->across = operand.isAlongReduced ? side / parts : std::min(side, elementsInRow(map->element));
   SmallVector<Reach> across, reduced = {{product.reduced.back(), depth, /*isInSteps=*/true}};

@@ -85,7 +85,7 @@ std::optional<llvm::SetVector<Operation *>> sliceOf(Value value, Block *block, V
     Operation *inner = next.getDefiningOp();
     if (!inner || inner->getBlock() != block || !slice.insert(inner))
       continue;
-    if (inner->getNumRegions() != 0 || !isPure(inner))
+    if (inner->getNumRegions() != 0 || !isMemoryEffectFree(inner)) // a division by 0 does no harm there
       return std::nullopt;
     llvm::append_range(open, inner->getOperands());
   }

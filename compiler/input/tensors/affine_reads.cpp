@@ -159,6 +159,27 @@ private:
   SmallVector<int64_t> ranges_; // [loops]
 };
 
+/// Whether selects say who looks at the element: x[i + 1] where that is in the tensor. An operand is read wherever the
+/// loops go, and checked when the program runs.
+bool isChosen(tensor::ExtractOp read) {
+  return !read->use_empty() && llvm::all_of(read->getUses(), [](OpOperand &use) {
+    return isa<arith::SelectOp>(use.getOwner()) && use.getOperandNumber() != 0;
+  });
+}
+
+/// Whether sizes that are not known decide whether it stays in the tensor.
+bool mayLeave(tensor::ExtractOp read, AffineMap map, linalg::GenericOp op) {
+  const SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), read.getTensor().getType().getShape())) {
+    bool isKnown = !ShapedType::isDynamic(size);
+    for (unsigned loop = 0; loop < ranges.size(); ++loop)
+      isKnown &= !ShapedType::isDynamic(ranges[loop]) || !expr.isFunctionOfDim(loop);
+    if (!isKnown && !isa<AffineDimExpr>(expr))
+      return true;
+  }
+  return false;
+}
+
 struct RaiseReads : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
@@ -167,7 +188,7 @@ struct RaiseReads : OpRewritePattern<linalg::GenericOp> {
     Reads reads(op);
     SmallVector<std::pair<tensor::ExtractOp, AffineMap>> raised;
     for (auto read : op.getBody()->getOps<tensor::ExtractOp>())
-      if (AffineMap map = reads.mapOf(read))
+      if (AffineMap map = reads.mapOf(read); map && !(isChosen(read) && mayLeave(read, map, op)))
         raised.push_back({read, map});
     if (raised.empty())
       return failure();
