@@ -317,11 +317,12 @@ void generalizeOperations(func::FuncOp function) {
   nameParallelLoops(function);
   foldRepeatedLoops(function);
   splitLesserResults(function);
-  readStartsAsInputs(function);
+  readStartsAsInputs(function); // so that dimensions of one go through them
   dropUnitSums(function);
   dropUnitReductions(function);
   dropUnitDimensionsOfResults(function);
   moveUnitDimensions(function);
+  readStartsAsInputs(function); // of sums that are none any more
   dropUnreadStarts(function);
   resolveDimensions(function);
   shareEqualValues(function);

@@ -144,3 +144,31 @@ func.func @counted(%x: tensor<2x3x6x6xbf16>) -> tensor<2x3x1x1xbf16> {
   } -> tensor<2x3x1x1xbf16>
   return %r : tensor<2x3x1x1xbf16>
 }
+
+// A sum over one element is no sum any more, and what it started from is read like anything else.
+// RUN: tenon-run %t.tenon --device=emulator --function=one --input=1x1xf32=3 | FileCheck %s --check-prefix=ONE
+// ONE: 1x1xf32=[0]
+func.func @one(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1xf32>) -> tensor<1xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<1x1xf32>) outs(%f : tensor<1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<1xf32>
+  %c = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%s : tensor<1xf32>) outs(%e : tensor<1xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1xf32>
+  %q = tensor.empty() : tensor<1x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x, %c : tensor<1x1xf32>, tensor<1xf32>) outs(%q : tensor<1x1xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.subf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<1x1xf32>
+  return %r : tensor<1x1xf32>
+}
