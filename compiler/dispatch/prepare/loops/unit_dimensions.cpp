@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 
+#include "compiler/dispatch/prepare/loops/changed_loops.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,39 +15,6 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-/// How a tensor is read without its unit dimensions.
-struct Dropped {
-  SmallVector<ReassociationIndices> groups; // of its dimensions
-  AffineMap map;
-};
-
-std::optional<Dropped> withoutUnits(Value tensor, AffineMap map) {
-  auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  if (!type)
-    return std::nullopt;
-  auto isUnit = [&](unsigned dimension) {
-    auto constant = dyn_cast<AffineConstantExpr>(map.getResult(dimension));
-    return constant && constant.getValue() == 0 && type.getDimSize(dimension) == 1;
-  };
-  const unsigned rank = type.getRank();
-  if (llvm::none_of(llvm::seq(rank), isUnit))
-    return std::nullopt;
-  Dropped dropped;
-  SmallVector<AffineExpr> indices;
-  ReassociationIndices leading; // in front of the first dimension that stays
-  for (unsigned dimension = 0; dimension < rank; ++dimension) {
-    if (isUnit(dimension)) {
-      (dropped.groups.empty() ? leading : dropped.groups.back()).push_back(dimension);
-      continue;
-    }
-    dropped.groups.push_back(std::exchange(leading, {}));
-    dropped.groups.back().push_back(dimension);
-    indices.push_back(map.getResult(dimension));
-  }
-  dropped.map = AffineMap::get(map.getNumDims(), 0, indices, map.getContext());
-  return dropped;
-}
-
 SmallVector<linalg::GenericOp> operationsOf(func::FuncOp function) {
   SmallVector<linalg::GenericOp> operations;
   function.walk([&](linalg::GenericOp op) {
@@ -53,103 +22,6 @@ SmallVector<linalg::GenericOp> operationsOf(func::FuncOp function) {
       operations.push_back(op);
   });
   return operations;
-}
-
-/// How an operation runs: one map for each of its operands.
-struct Loops {
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-  SmallVector<utils::IteratorType> types;
-
-  explicit Loops(linalg::GenericOp op)
-      : inputs(op.getDpsInputs()), maps(op.getIndexingMapsArray()), types(op.getIteratorTypesArray()) {}
-};
-
-/// The operation with `loops`, whose results have no unit dimension that they name by 0. Whoever reads one reads it
-/// with them.
-linalg::GenericOp rebuild(linalg::GenericOp op, Loops loops) {
-  OpBuilder b(op);
-  Location loc = op.getLoc();
-  SmallVector<Value> starts = llvm::to_vector(op.getDpsInits());
-  SmallVector<std::optional<Dropped>> dropped;
-  for (unsigned number = 0; number < starts.size(); ++number) {
-    AffineMap &map = loops.maps[op.getNumDpsInputs() + number];
-    std::optional<Dropped> &each = dropped.emplace_back(withoutUnits(starts[number], map));
-    if (!each)
-      continue;
-    map = each->map;
-    auto withoutUnitsOf = [&](Value tensor) -> Value {
-      auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
-      if (!empty)
-        return tensor::CollapseShapeOp::create(b, loc, tensor, each->groups);
-      auto type = tensor::CollapseShapeOp::inferCollapsedType(empty.getType(), each->groups);
-      return tensor::EmptyOp::create(b, loc, cast<RankedTensorType>(type), empty.getDynamicSizes());
-    };
-    // A start stays a fill, which whoever reduces wants to see.
-    if (auto fill = starts[number].getDefiningOp<linalg::FillOp>())
-      starts[number] =
-          linalg::FillOp::create(b, loc, fill.getInputs(), ValueRange(withoutUnitsOf(fill.getOutputs()[0])))
-              .getResult(0);
-    else
-      starts[number] = withoutUnitsOf(starts[number]);
-  }
-  auto after =
-      linalg::GenericOp::create(b, loc, ValueRange(starts).getTypes(), loops.inputs, starts, loops.maps, loops.types);
-  after->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  after.getRegion().takeBody(op.getRegion());
-  for (auto [number, result] : llvm::enumerate(op->getResults())) {
-    Value made = after->getResult(number);
-    if (dropped[number]) {
-      // Where no dimension stays there is no group that would measure those that come back.
-      SmallVector<OpFoldResult> sizes;
-      if (dropped[number]->groups.empty())
-        sizes.assign(cast<RankedTensorType>(result.getType()).getRank(), b.getIndexAttr(1));
-      for (auto [group, groupDimensions] : llvm::enumerate(dropped[number]->groups))
-        for (int64_t dimension : groupDimensions) {
-          const int64_t size = cast<RankedTensorType>(result.getType()).getDimSize(dimension);
-          sizes.push_back(ShapedType::isDynamic(size) ? tensor::getMixedSize(b, loc, made, group)
-                                                      : OpFoldResult(b.getIndexAttr(size)));
-        }
-      made = tensor::ExpandShapeOp::create(b, loc, result.getType(), made, dropped[number]->groups, sizes);
-    }
-    result.replaceAllUsesWith(made);
-  }
-  op->erase();
-  return after;
-}
-
-/// `loops` without those of one that are `dropped`, in the maps and in the body.
-void dropLoops(linalg::GenericOp op, Loops &loops, const llvm::SmallBitVector &dropped) {
-  OpBuilder b(op);
-  MLIRContext *context = op.getContext();
-  SmallVector<AffineExpr> renumbered;
-  SmallVector<utils::IteratorType> types;
-  SmallVector<unsigned> numbers(op.getNumLoops());
-  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    numbers[loop] = types.size();
-    renumbered.push_back(dropped.test(loop) ? getAffineConstantExpr(0, context)
-                                            : getAffineDimExpr(types.size(), context));
-    if (!dropped.test(loop))
-      types.push_back(loops.types[loop]);
-  }
-  loops.types = types;
-  for (AffineMap &map : loops.maps)
-    map = map.replaceDimsAndSymbols(renumbered, {}, types.size(), 0);
-  for (auto [input, map] : llvm::zip(loops.inputs, loops.maps))
-    if (std::optional<Dropped> without = withoutUnits(input, map)) {
-      input = tensor::CollapseShapeOp::create(b, op.getLoc(), input, without->groups);
-      map = without->map;
-    }
-  op.getBody()->walk([&](linalg::IndexOp index) {
-    OpBuilder inside(index);
-    const unsigned loop = index.getDim();
-    if (dropped.test(loop)) {
-      index.replaceAllUsesWith(arith::ConstantIndexOp::create(inside, index.getLoc(), 0).getResult());
-      index.erase();
-    } else {
-      index.setDim(numbers[loop]);
-    }
-  });
 }
 
 /// Loops of one that only the results of a sum name: the average of an image is one number of each channel, whatever
@@ -182,7 +54,7 @@ llvm::SmallBitVector unreadLoops(linalg::GenericOp op) {
 }
 
 void dropOfResults(linalg::GenericOp op) {
-  Loops loops(op);
+  ChangedLoops loops(op);
   if (const llvm::SmallBitVector unread = unreadLoops(op); unread.any())
     dropLoops(op, loops, unread);
   for (unsigned number = 0; number < op.getNumDpsInits(); ++number)
@@ -330,7 +202,7 @@ enum class Reshape { InFront, Behind };
 bool dropUnitLoops(linalg::GenericOp op, Reshape reshape) {
   if (op.getNumReductionLoops() != 0)
     return false;
-  Loops loops(op);
+  ChangedLoops loops(op);
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   llvm::SmallBitVector dropped(op.getNumLoops());
   auto loopOf = [&](unsigned operand, int64_t dimension) -> std::optional<unsigned> {
@@ -406,7 +278,7 @@ void readWithoutUnits(linalg::GenericOp op) {
           op.getNumReductionLoops() == 0 && op.getIndexingMapMatchingResult(op->getResult(0)).isPermutation())
         indices[dimension] = b.getAffineConstantExpr(0);
     map = AffineMap::get(map.getNumDims(), 0, indices, op.getContext());
-    if (std::optional<Dropped> dropped = withoutUnits(operand->get(), maps[operand->getOperandNumber()])) {
+    if (std::optional<DroppedUnits> dropped = withoutUnits(operand->get(), maps[operand->getOperandNumber()])) {
       operand->set(tensor::CollapseShapeOp::create(b, op.getLoc(), operand->get(), dropped->groups));
       maps[operand->getOperandNumber()] = dropped->map;
     }
@@ -447,7 +319,7 @@ void dropUnitDimensionsOfInputs(func::FuncOp function) {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     OpBuilder b(op);
     for (OpOperand *operand : op.getDpsInputOperands())
-      if (std::optional<Dropped> dropped = withoutUnits(operand->get(), maps[operand->getOperandNumber()])) {
+      if (std::optional<DroppedUnits> dropped = withoutUnits(operand->get(), maps[operand->getOperandNumber()])) {
         operand->set(tensor::CollapseShapeOp::create(b, op.getLoc(), operand->get(), dropped->groups));
         maps[operand->getOperandNumber()] = dropped->map;
       }
