@@ -68,7 +68,7 @@ NarrowResult::NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsi
   const GroupShape &shape = kernel.shape;
   for (const KernelOp &each : kernel.kernel.ops)
     for (const KernelInput &input : each.inputs) {
-      if (&each == kernel.product.op || !input.isMemory() ||
+      if (&each == kernel.product.op || !input.isMemory() || !input.tensor.element.isIntOrFloat() ||
           input.tensor.element.getIntOrFloatBitWidth() != kNarrowBits)
         continue;
       auto isSame = [&](unsigned axis) { return shape.along(input.tensor, each.op, axis) == GroupShape::Along::Same; };

@@ -37,7 +37,7 @@ constexpr uint32_t kLeastWork = 8, kMostWork = 28;
 
 /// As counted in code for sm_90a.
 uint32_t instructionsOf(Operation &op) {
-  const bool isNarrow = op.getResultTypes().front().isBF16();
+  const bool isNarrow = op.getNumResults() != 0 && op.getResultTypes().front().isBF16();
   if (isa<arith::DivFOp>(op))
     return isNarrow ? 9 : 16;
   if (isa<math::ExpOp, math::Exp2Op>(op))
