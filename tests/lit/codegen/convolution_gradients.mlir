@@ -77,9 +77,9 @@ func.func @by_image(%d: tensor<8x28x28x128xbf16>, %f: tensor<128x3x3x64xbf16>) -
   return %v : tensor<8x56x56x64xbf16>
 }
 
-// By the filters of windows of one place, with steps of two: dimensions of one stay where they are, and there is neither
+// By the filters of windows of one place, with steps of two: dimensions of one are none of the kernel's, and there is neither
 // a tensor of zeros nor a kernel for what is computed from the result.
-// CHECK: func.func @by_points_dispatch_0({{.*}}) -> tensor<2048x1x1x1024xbf16>
+// CHECK: func.func @by_points_dispatch_0({{.*}}) -> tensor<2048x1024xbf16>
 // CHECK-NOT: @by_points_dispatch_1
 func.func @by_points(%x: tensor<32x14x14x1024xbf16>, %d: tensor<32x7x7x2048xbf16>) -> tensor<2048x1x1x1024xbf16> {
   %none = arith.constant 0.0 : f32
