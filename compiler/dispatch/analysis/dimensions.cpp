@@ -81,6 +81,13 @@ Value dimensionOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimens
   return dimOf(builder, loc, tensor, dimension);
 }
 
+Value foldedDimensionOf(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> dimensions) {
+  Value size = arith::ConstantIndexOp::create(builder, loc, 1);
+  for (int64_t dimension : dimensions)
+    size = builder.createOrFold<arith::MulIOp>(loc, size, dimensionOf(builder, loc, tensor, dimension));
+  return size;
+}
+
 SmallVector<Value> unknownSizesOf(OpBuilder &builder, Location loc, Value tensor) {
   SmallVector<Value> sizes;
   auto type = cast<RankedTensorType>(tensor.getType());

@@ -15,6 +15,10 @@ mlir::Value dimensionOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Valu
 /// Those of all dimensions of unknown size, in their order, as tensor.empty takes them.
 llvm::SmallVector<mlir::Value> unknownSizesOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor);
 
+/// How many elements so many dimensions of `tensor` have together: the size of the one that a reshape folds them into.
+mlir::Value foldedDimensionOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                              llvm::ArrayRef<int64_t> dimensions);
+
 /// Replaces every tensor.dim of a linalg result, tensor.empty or flow.dispatch result by such a value.
 void resolveDimensions(mlir::func::FuncOp function);
 

@@ -22,4 +22,9 @@ bool namesEachOnce(AffineMap map) {
   return dimensions.all();
 }
 
+bool isCopy(linalg::GenericOp op) {
+  return op->getNumResults() == 1 && op.getNumDpsInputs() == 1 && llvm::hasSingleElement(*op.getBody()) &&
+         op.getBody()->getTerminator()->getOperand(0) == op.getBody()->getArgument(0);
+}
+
 } // namespace tenon::compiler::dispatch

@@ -180,8 +180,7 @@ bool staysProduct(linalg::GenericOp producer) {
 /// of a layer that are turned around in front of it: the product reads these as they lie.
 bool isTurnedAway(linalg::GenericOp consumer, OpOperand *operand, const Contraction &product) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
-  if (!producer || producer.getNumDpsInputs() != 1 || producer->getNumResults() != 1 ||
-      !llvm::hasSingleElement(*producer.getBody()))
+  if (!producer || !isCopy(producer))
     return false;
   const AffineMap read = consumer.getMatchingIndexingMap(operand), source = producer.getIndexingMapsArray().front(),
                   written = producer.getIndexingMapsArray().back();
@@ -295,8 +294,7 @@ bool isFactorOfManyQueries(linalg::GenericOp producer, OpOperand *operand) {
 /// rows: of images whose number is unknown, each has many. Tiles would read the other one element by element.
 bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  if (consumer.isDpsInit(operand) || isOfAttention(consumer) || producer.getNumDpsInputs() != 1 ||
-      producer->getNumResults() != 1 || !llvm::hasSingleElement(*producer.getBody()))
+  if (consumer.isDpsInit(operand) || isOfAttention(consumer) || !isCopy(producer))
     return false;
   const AffineMap read = consumer.getMatchingIndexingMap(operand), source = producer.getIndexingMapsArray().front(),
                   written = producer.getIndexingMapsArray().back();
@@ -321,9 +319,7 @@ bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
 } // namespace
 
 bool isView(linalg::GenericOp producer) {
-  if (producer->getNumResults() != 1 || producer.getNumDpsInputs() != 1 ||
-      !llvm::hasSingleElement(*producer.getBody()) ||
-      producer.getBody()->getTerminator()->getOperand(0) != producer.getBody()->getArgument(0))
+  if (!isCopy(producer))
     return false;
   int64_t last = -1;
   for (AffineExpr result : producer.getIndexingMapsArray().front().getResults()) {

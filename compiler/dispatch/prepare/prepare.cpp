@@ -254,10 +254,7 @@ void replaceReshapesOfNothing(func::FuncOp function) {
     for (auto [dimension, folded] : llvm::enumerate(op.getReassociationIndices())) {
       if (!op.getResultType().isDynamicDim(dimension))
         continue;
-      Value size = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
-      for (int64_t each : folded)
-        size = b.createOrFold<arith::MulIOp>(op.getLoc(), size, dimensionOf(b, op.getLoc(), op.getSrc(), each));
-      sizes.push_back(size);
+      sizes.push_back(foldedDimensionOf(b, op.getLoc(), op.getSrc(), folded));
     }
     replace(b, op, sizes);
   }
@@ -312,7 +309,7 @@ void generalizeOperations(func::FuncOp function) {
   RewritePatternSet toLinalg(context);
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
   toLinalg.add<SplatToFill, Generalize>(context);
-  addSignsOfLoops(toLinalg);
+  addRangesOfLoops(toLinalg);
   rewrite(function, std::move(toLinalg));
   nameParallelLoops(function);
   foldRepeatedLoops(function);

@@ -126,9 +126,9 @@ std::optional<unsigned> channelsOfWindows(linalg::GenericOp op, OpOperand &opera
 
 /// The order in which an operation wants the image that it reads; nothing where it takes any.
 ///
-/// So does a depthwise convolution, whose threads have some channels each and go through places, where channels fill
-/// whole vectors. A convolution wants its channels last. So does one of a single place, a product of matrices, where
-/// rows of places are not aligned: tensor cores take aligned ones as they lie.
+/// A convolution wants its channels last. So does a depthwise one, whose threads have some channels each and go through
+/// places, where channels fill whole vectors; and one of a single place, a product of matrices, where rows of places
+/// are not aligned: tensor cores take aligned ones as they lie.
 std::optional<Order> wantedBy(linalg::GenericOp op, OpOperand &operand) {
   constexpr int64_t kVectorBytes = 16;
   if (op.isDpsInit(&operand) || isOfAttention(op))

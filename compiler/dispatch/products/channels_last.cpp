@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/channel_filters.h"
+#include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/turned_result.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -211,8 +212,7 @@ static bool readsEachChannelLast(linalg::GenericOp op, AffineMap read) {
 bool readsChannelsLast(OpOperand &operand) {
   auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
   auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
-  if (!copy || !op || copy.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*copy.getBody()) ||
-      copy.getBody()->getTerminator()->getOperand(0) != copy.getBody()->getArgument(0) ||
+  if (!copy || !op || !isCopy(copy) ||
       !llvm::all_of(copy.getIndexingMapsArray(), [](AffineMap map) { return map.isPermutation(); }))
     return false;
   const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();

@@ -17,6 +17,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/channels_last.h"
 #include "compiler/dispatch/products/turned_result.h"
 
@@ -417,8 +418,7 @@ void alignOperands(linalg::LinalgOp op) {
 /// A copy of one tensor that is turned, so that other elements are adjacent.
 static std::optional<linalg::GenericOp> turnedCopyOf(OpOperand &operand) {
   auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
-  if (!copy || copy.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*copy.getBody()) ||
-      copy.getBody()->getTerminator()->getOperand(0) != copy.getBody()->getArgument(0))
+  if (!copy || !isCopy(copy))
     return std::nullopt;
   const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
   if (!llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) || maps[0].getResults().empty() ||

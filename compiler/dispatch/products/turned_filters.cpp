@@ -2,6 +2,7 @@
 #include "compiler/dispatch/products/turned_filters.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/slices.h"
 
 using namespace mlir;
 
@@ -9,9 +10,7 @@ namespace tenon::compiler::dispatch {
 
 static void readBackwards(linalg::GenericOp op, OpOperand *read, OpOperand *other) {
   auto turned = read->get().getDefiningOp<linalg::GenericOp>();
-  if (!turned || !turned->hasOneUse() || turned.getNumDpsInputs() != 1 || !llvm::hasSingleElement(*turned.getBody()) ||
-      turned.getBody()->getTerminator()->getOperand(0) != turned.getBody()->getArgument(0) ||
-      !turned.getIndexingMapsArray().back().isIdentity())
+  if (!turned || !turned->hasOneUse() || !isCopy(turned) || !turned.getIndexingMapsArray().back().isIdentity())
     return;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const AffineMap source = turned.getIndexingMapsArray().front(), filters = op.getMatchingIndexingMap(read);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/forms/sliced_forms.h"
+#include "compiler/dispatch/analysis/slices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -49,8 +50,7 @@ std::optional<Slice> sliceOf(linalg::GenericOp op) {
     return std::nullopt;
   Slice slice;
   AffineMap map;
-  if (op.getNumDpsInputs() == 1 && llvm::hasSingleElement(*op.getBody()) &&
-      op.getBody()->getTerminator()->getOperand(0) == op.getBody()->getArgument(0)) {
+  if (isCopy(op)) {
     slice.source = op.getDpsInputs()[0];
     map = op.getIndexingMapsArray().front();
     if (map.isProjectedPermutation())

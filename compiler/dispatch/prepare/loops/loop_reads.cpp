@@ -92,7 +92,7 @@ private:
 
 } // namespace
 
-void addSignsOfLoops(RewritePatternSet &patterns) {
+void addRangesOfLoops(RewritePatternSet &patterns) {
   patterns.add<LoopIsWithinItsRange>(patterns.getContext());
 }
 

@@ -12,7 +12,7 @@
 namespace tenon::compiler::dispatch {
 
 /// The index of a loop is no less than 0, and less than what it runs over.
-void addSignsOfLoops(mlir::RewritePatternSet &patterns);
+void addRangesOfLoops(mlir::RewritePatternSet &patterns);
 /// That, and what is read at loops of the same size is an operand.
 void addLoopReads(mlir::RewritePatternSet &patterns);
 

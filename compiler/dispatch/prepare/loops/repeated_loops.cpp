@@ -2,6 +2,7 @@
 #include "compiler/dispatch/prepare/loops/repeated_loops.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/slices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -14,11 +15,8 @@ namespace {
 
 /// A copy of its one tensor, whose elements stand where the loops are; it may be read along some of them only.
 bool isRepetition(linalg::GenericOp op) {
-  return op && op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumDpsInputs() == 1 &&
-         op.getNumReductionLoops() == 0 && isa<RankedTensorType>(op.getDpsInputs()[0].getType()) &&
-         llvm::hasSingleElement(*op.getBody()) &&
-         op.getBody()->getTerminator()->getOperand(0) == op.getBody()->getArgument(0) &&
-         op.getIndexingMapsArray().back().isIdentity();
+  return op && op.hasPureTensorSemantics() && isCopy(op) && op.getNumReductionLoops() == 0 &&
+         isa<RankedTensorType>(op.getDpsInputs()[0].getType()) && op.getIndexingMapsArray().back().isIdentity();
 }
 
 /// The loop that each group becomes reads the tensor like this one of its dimensions; none where it does not read it.
@@ -68,10 +66,7 @@ void fold(tensor::CollapseShapeOp reshape) {
       sizes.push_back(b.getIndexAttr(known));
       continue;
     }
-    Value size = arith::ConstantIndexOp::create(b, loc, 1);
-    for (int64_t each : group)
-      size = b.createOrFold<arith::MulIOp>(loc, size, dimensionOf(b, loc, op.getDpsInits()[0], each));
-    sizes.push_back(size);
+    sizes.push_back(foldedDimensionOf(b, loc, op.getDpsInits()[0], group));
   }
   const AffineMap read =
       op.getIndexingMapsArray().front().replaceDimsAndSymbols(loops, {}, groups.size(), /*numResultSyms=*/0);
