@@ -10,11 +10,22 @@
 namespace tenon::compiler::dispatch {
 namespace {
 
-class LoopReads : public KernelTextTest {};
+class LoopReads : public KernelTextTest {
+protected:
+  /// The first operation of the function, behind the patterns.
+  mlir::linalg::GenericOp rewritten(const std::string &text) {
+    auto function = parseFunction(text);
+    mlir::RewritePatternSet patterns(&context_);
+    addLoopReads(patterns);
+    EXPECT_TRUE(succeeded(mlir::applyPatternsGreedily(function, std::move(patterns))));
+    return *function.getOps<mlir::linalg::GenericOp>().begin();
+  }
+  mlir::Value argument(unsigned number) { return (*module_->getOps<mlir::func::FuncOp>().begin()).getArgument(number); }
+};
 
 // A look-up of what lies at the loops, as importers write an index that may count from the end.
 TEST_F(LoopReads, WhatIsReadAtTheLoopsIsAnOperand) {
-  auto function = parseFunction(R"mlir(
+  auto op = rewritten(R"mlir(
     func.func @f(%m: tensor<2x24xi1>, %a: tensor<2x8x24xf32>) -> tensor<2x8x24xf32> {
       %zero = arith.constant 0 : i64
       %n = arith.constant 2 : i64
@@ -37,19 +48,15 @@ TEST_F(LoopReads, WhatIsReadAtTheLoopsIsAnOperand) {
       } -> tensor<2x8x24xf32>
       return %0 : tensor<2x8x24xf32>
     })mlir");
-  mlir::RewritePatternSet patterns(&context_);
-  addLoopReads(patterns);
-  EXPECT_TRUE(succeeded(mlir::applyPatternsGreedily(function, std::move(patterns))));
-  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
   ASSERT_EQ(op.getNumDpsInputs(), 2);
-  EXPECT_EQ(op.getDpsInputs()[1], function.getArgument(0));
+  EXPECT_EQ(op.getDpsInputs()[1], argument(0));
   EXPECT_TRUE(op.getBody()->getOps<mlir::tensor::ExtractOp>().empty());
   EXPECT_TRUE(op.getBody()->getOps<mlir::arith::CmpIOp>().empty());
 }
 
 // The average of a whole image, as importers write it: comparisons of the places with its sizes.
 TEST_F(LoopReads, SumsReadAtTheirLoopsWhatIsAsLongAsThese) {
-  auto function = parseFunction(R"mlir(
+  auto op = rewritten(R"mlir(
     func.func @f(%a: tensor<2x8x24xf32>, %window: tensor<24xi1>, %start: tensor<2x8xf32>) -> tensor<2x8xf32> {
       %zero = arith.constant 0.0 : f32
       %n = arith.constant 24 : index
@@ -68,12 +75,8 @@ TEST_F(LoopReads, SumsReadAtTheirLoopsWhatIsAsLongAsThese) {
       } -> tensor<2x8xf32>
       return %0 : tensor<2x8xf32>
     })mlir");
-  mlir::RewritePatternSet patterns(&context_);
-  addLoopReads(patterns);
-  EXPECT_TRUE(succeeded(mlir::applyPatternsGreedily(function, std::move(patterns))));
-  auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
   ASSERT_EQ(op.getNumDpsInputs(), 2);
-  EXPECT_EQ(op.getDpsInputs()[1], function.getArgument(0));
+  EXPECT_EQ(op.getDpsInputs()[1], argument(0));
   EXPECT_TRUE(op.getBody()->getOps<mlir::arith::SelectOp>().empty());
 }
 
@@ -81,7 +84,7 @@ TEST_F(LoopReads, SumsReadAtTheirLoopsWhatIsAsLongAsThese) {
 TEST_F(LoopReads, AComparisonThatALoopMayPassStays) {
   for (const char *comparison :
        {"ult, %k, %short", "slt, %k, %short", "sge, %k, %short", "ult, %k, %below", "eq, %k, %n"}) {
-    auto function = parseFunction(std::string(R"mlir(
+    auto op = rewritten(std::string(R"mlir(
     func.func @f(%e: tensor<24xi1>) -> tensor<24xi1> {
       %n = arith.constant 24 : index
       %short = arith.constant 23 : index
@@ -91,15 +94,11 @@ TEST_F(LoopReads, AComparisonThatALoopMayPassStays) {
         ^bb0(%o: i1):
           %k = linalg.index 0 : index
           %l = arith.cmpi )mlir") +
-                                  comparison + R"mlir( : index
+                        comparison + R"mlir( : index
           linalg.yield %l : i1
       } -> tensor<24xi1>
       return %0 : tensor<24xi1>
     })mlir");
-    mlir::RewritePatternSet patterns(&context_);
-    addLoopReads(patterns);
-    (void)mlir::applyPatternsGreedily(function, std::move(patterns));
-    auto op = *function.getOps<mlir::linalg::GenericOp>().begin();
     EXPECT_FALSE(op.getBody()->getOps<mlir::arith::CmpIOp>().empty()) << comparison;
   }
 }
