@@ -129,6 +129,11 @@ SETS = {
 SETS["points"] = layers("bf16", "nhwc", 32, POINTS, behind="relu6")
 SETS["depthwise"] = [*SETS["mobilenet"], *layers("bf16", "nhwc", 32, WIDE_WINDOWS), *layers("f32", "nhwc", 32, MOBILENET[:6:2] + MOBILENET[6:8]),
                      *layers("bf16", "nchw", 32, MOBILENET[:1] + MOBILENET[2:3] + MOBILENET[7:])]
+# Depthwise layers of a MobileNetV3, an MNASNet, an EfficientNet-B3 and a ConvNeXt-S, in both layouts: nothing was tuned to these.
+FRESH = [(112, 64, 0, 3, 2), (56, 72, 0, 3, 1), (56, 72, 0, 5, 2), (28, 120, 0, 5, 1), (14, 480, 0, 3, 1), (14, 672, 0, 5, 2), (7, 960, 0, 5, 1),
+         (28, 192, 0, 7, 1), (14, 768, 0, 7, 1)]
+SETS["fresh"] = [*layers("bf16", "nhwc", 32, FRESH), *layers("bf16", "nchw", 32, FRESH), *layers("f32", "nhwc", 32, FRESH[1:4] + FRESH[7:8]),
+                 *layers("f32", "nchw", 32, FRESH[1:4] + FRESH[7:8]), *layers("f16", "nchw", 1, FRESH[1:4])]
 SETS["int8"] = layers("i8", "nhwc", 32, RESNET)
 SETS["groups"] = grouped("bf16", "nhwc", RESNEXT)
 SETS["grouped"] = [*SETS["groups"], *grouped("bf16", "nhwc", RESNEXT_STEPS), *grouped("f16", "nhwc", RESNEXT[::2]), *grouped("f32", "nhwc", RESNEXT),

@@ -199,6 +199,11 @@ MODELS = {
     "mobilenet_v2": (vision("mobilenet_v2", num_classes=10, width_mult=0.25), images),
     "efficientnet_b0": (vision("efficientnet_b0", num_classes=10), images),
     "densenet121": (vision("densenet121", num_classes=10, block_config=(2, 2)), images),
+    "mobilenet_v3_large": (vision("mobilenet_v3_large", num_classes=10), images),
+    "mnasnet1_0": (vision("mnasnet1_0", num_classes=10), images),
+    "regnet_y_800mf": (vision("regnet_y_800mf", num_classes=10), images),
+    "shufflenet_v2_x1_0": (vision("shufflenet_v2_x1_0", num_classes=10), images),
+    "resnext50_32x4d": (vision("resnext50_32x4d", num_classes=10), images),
     "convnext_tiny": (vision("convnext_tiny", num_classes=10), images),
     "swin_t": (vision("swin_t", num_classes=10), images),
     "vit_b_16": (vit_b_16, images),
@@ -287,14 +292,17 @@ def function(case, net, names):
     return step if case.trains() else forward
 
 
+# Depthwise convolutions, gates of whole images, groups, channels that are shuffled.
+MOBILE = ("mobilenet_v3_large", "mnasnet1_0", "regnet_y_800mf", "shufflenet_v2_x1_0", "resnext50_32x4d")
 SETS = {
+    "mobile": [Case(model, "bf16", 32, 224) for model in ("efficientnet_b0", *MOBILE, "mobilenet_v2")],
     "tiny": [Case("resnet50", kind, 1, 64, True) for kind in ("f32", "bf16")] +
             [Case("mobilenet_v2", kind, 1, 64, True) for kind in ("f32", "bf16")] +
             [Case("vit_b_16", kind, 2, 32, True) for kind in ("f32", "bf16")] +
             [Case("bert", kind, 2, 24, True) for kind in ("f32", "bf16")] +
             [Case("gpt2", kind, 2, 40, True) for kind in ("f32", "bf16")] +
             [Case("llama", kind, 2, 40, True) for kind in ("f32", "bf16")] +
-            [Case(model, kind, 1, 64, True) for model in ("efficientnet_b0", "densenet121") for kind in ("f32", "bf16")] +
+            [Case(model, kind, 1, 64, True) for model in ("efficientnet_b0", "densenet121", *MOBILE) for kind in ("f32", "bf16")] +
             [Case(model, kind, 1, 32, True) for model in ("convnext_tiny", "swin_t") for kind in ("f32", "bf16")] +
             [Case(model, kind, 2, 40, True) for model in ("modernbert", "qwen3", "t5") for kind in ("f32", "bf16")] +
             [Case("whisper", kind, 2, 20, True) for kind in ("f32", "bf16")] +

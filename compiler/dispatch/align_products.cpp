@@ -71,12 +71,14 @@ void align(Convolution convolution) {
   bringChannelsLast(convolution);
 }
 
-/// Whether images may go from one convolution to another one.
+/// Whether images may go from one convolution to another one, also of each channel for itself. (An earlier pass may
+/// have made all of them generic.)
 bool hasSeveralWindows(func::FuncOp function) {
   unsigned windows = 0;
   function.walk([&](linalg::LinalgOp op) {
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    windows += generic ? Convolution::ofUnknownImages(generic).has_value() : linalg::isaConvolutionOpInterface(op);
+    windows += !generic ? linalg::isaConvolutionOpInterface(op)
+                        : Convolution::ofUnknownImages(generic).has_value() || isWindow(generic);
   });
   return windows > 1;
 }

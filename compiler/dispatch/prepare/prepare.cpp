@@ -20,6 +20,7 @@
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/window_checks.h"
 #include "compiler/dispatch/products/grouped_factors.h"
+#include "compiler/dispatch/products/grouped_results.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -344,6 +345,8 @@ LogicalResult prepareFunction(func::FuncOp function) {
   splitViews(function);
   splitWidenings(function);
   fuse();
+  if (expandGroupedResults(function))
+    fuse();
   if (inlineReads(function))
     fuse();
   if (guardReads(function))

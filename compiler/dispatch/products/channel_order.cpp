@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
+#include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/channels_last.h"
@@ -103,6 +104,45 @@ linalg::GenericOp genericAround(Operation *op, Block *block) {
   return generic && generic->getBlock() == block && generic.hasPureTensorSemantics() ? generic : linalg::GenericOp();
 }
 
+bool isReshape(Operation *op) {
+  return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+}
+
+SmallVector<ReassociationIndices> partsOf(Operation *reshape) {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape))
+    return expand.getReassociationIndices();
+  return cast<tensor::CollapseShapeOp>(reshape).getReassociationIndices();
+}
+
+/// The order of the tensor with groups of dimensions where the one without them has `order`: those of a group stay side
+/// by side.
+Order orderOfLonger(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> order) {
+  Order longer;
+  for (int64_t dimension : order)
+    llvm::append_range(longer, groups[dimension]);
+  return longer;
+}
+
+/// The other way round; nothing where a group's dimensions would not lie one behind the other.
+std::optional<Order> orderOfShorter(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> order) {
+  Order shorter;
+  for (size_t at = 0; at < order.size(); at += groups[shorter.back()].size()) {
+    const auto *group = llvm::find_if(
+        groups, [&](const ReassociationIndices &each) { return !each.empty() && each.front() == order[at]; });
+    if (group == groups.end() || order.slice(at).take_front(group->size()) != ArrayRef<int64_t>(*group))
+      return std::nullopt;
+    shorter.push_back(group - groups.begin());
+  }
+  return shorter.size() == groups.size() ? std::optional(shorter) : std::nullopt;
+}
+
+/// The order of what a reshape makes, or is made of, where the other one has `order`.
+std::optional<Order> orderThrough(Operation *reshape, ArrayRef<int64_t> order, bool isOfSource) {
+  const SmallVector<ReassociationIndices> groups = partsOf(reshape);
+  return isa<tensor::ExpandShapeOp>(reshape) == isOfSource ? std::optional(orderOfLonger(groups, order))
+                                                           : orderOfShorter(groups, order);
+}
+
 /// Which dimension of the image that a depthwise convolution reads holds the channels: each of them has its own window
 /// of several places. Nothing for anything else.
 std::optional<unsigned> channelsOfWindows(linalg::GenericOp op, OpOperand &operand) {
@@ -124,15 +164,41 @@ std::optional<unsigned> channelsOfWindows(linalg::GenericOp op, OpOperand &opera
   return windows > 0 ? channels : std::nullopt;
 }
 
+/// A convolution in groups of few channels.
+std::optional<GroupedWindows> groupsOf(linalg::GenericOp op) {
+  const std::optional<Contraction> product = contractionOf(op);
+  return product ? GroupedWindows::of(*product) : std::nullopt;
+}
+
+/// Which dimensions of the image that it reads are its groups, and each one's channels.
+std::optional<std::pair<unsigned, unsigned>> channelsOfGroups(linalg::GenericOp op, OpOperand &operand) {
+  const std::optional<GroupedWindows> grouped = groupsOf(op);
+  const AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!grouped || grouped->map != map)
+    return std::nullopt;
+  const std::optional<unsigned> group = map.getResultPosition(getAffineDimExpr(grouped->group, op.getContext())),
+                                channel = map.getResultPosition(getAffineDimExpr(grouped->channel, op.getContext()));
+  return group && channel ? std::optional(std::pair(*group, *channel)) : std::nullopt;
+}
+
 /// The order in which an operation wants the image that it reads; nothing where it takes any.
 ///
-/// A convolution wants its channels last. So does a depthwise one, whose threads have some channels each and go through
-/// places, where channels fill whole vectors; and one of a single place, a product of matrices, where rows of places
-/// are not aligned: tensor cores take aligned ones as they lie.
+/// A convolution wants its channels last, also in groups, whose kernel reads lines of neighbouring ones. So does a
+/// depthwise one, whose threads have some channels each and go through places, where channels fill whole vectors; and
+/// one of a single place, a product of matrices, where rows of places are not aligned: tensor cores take aligned ones
+/// as they lie.
 std::optional<Order> wantedBy(linalg::GenericOp op, OpOperand &operand) {
   constexpr int64_t kVectorBytes = 16;
   if (op.isDpsInit(&operand) || isOfAttention(op))
     return std::nullopt;
+  if (const std::optional<std::pair<unsigned, unsigned>> grouped = channelsOfGroups(op, operand)) {
+    Order order;
+    for (int64_t dimension = 0; dimension < cast<RankedTensorType>(operand.get().getType()).getRank(); ++dimension)
+      if (dimension != grouped->first && dimension != grouped->second)
+        order.push_back(dimension);
+    order.append({grouped->first, grouped->second});
+    return order;
+  }
   if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op)) {
     if (&operand != convolution->image || !convolution->isOnCores || !convolution->hasManyChannels() ||
         convolution->isOfFilters)
@@ -199,7 +265,7 @@ private:
   /// Whatever the operation goes through beside. A convolution of few channels has copies of its own.
   void tie(linalg::GenericOp op, ArrayRef<int64_t> order, const LoopSets &from) {
     if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op);
-        convolution && (convolution->isOfFilters || !convolution->hasManyChannels()))
+        convolution && (convolution->isOfFilters || !convolution->hasManyChannels()) && !groupsOf(op))
       return;
     auto beside = [&](Value other, const LoopSets &to) {
       if (std::optional<Order> its = orderBeside(order, from, to))
@@ -215,7 +281,19 @@ private:
       beside(result, loopsOf(op.getIndexingMapMatchingResult(result), op));
   }
 
+  /// Of the tensor on the other side of a reshape: whether it has an order, too.
+  bool passReshape(Operation *reshape, Value other, ArrayRef<int64_t> order, bool isOfSource) {
+    const std::optional<Order> its =
+        isReshape(reshape) && reshape->getBlock() == block_ ? orderThrough(reshape, order, isOfSource) : std::nullopt;
+    if (its)
+      visit(other, *its);
+    return its.has_value();
+  }
+
   void lookBack(Value tensor, ArrayRef<int64_t> order) {
+    Operation *reshape = tensor.getDefiningOp();
+    if (isReshape(reshape) && passReshape(reshape, reshape->getOperand(0), order, /*isOfSource=*/false))
+      return;
     auto op = tensor.getDefiningOp() ? genericAround(tensor.getDefiningOp(), block_) : linalg::GenericOp();
     if (!op) {
       cost_ += costOf(tensor, order);
@@ -230,6 +308,8 @@ private:
   }
 
   void lookAhead(Value tensor, ArrayRef<int64_t> order, OpOperand &use) {
+    if (isReshape(use.getOwner()) && passReshape(use.getOwner(), use.getOwner()->getResult(0), order, true))
+      return;
     linalg::GenericOp op = genericAround(use.getOwner(), block_);
     if (!op) {
       // Its size is that of another dimension where an operation makes the tensor in another order.
@@ -256,6 +336,14 @@ private:
     }
     if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op))
       isGood_ &= &use == convolution->image;
+  }
+
+  /// Both of whose tensors have an order, the same one.
+  bool isTurnedReshape(Operation *op) const {
+    return isReshape(op) && op->getBlock() == block_ && orders_.contains(op->getOperand(0)) &&
+           orders_.contains(op->getResult(0)) &&
+           orderThrough(op, orders_.lookup(op->getOperand(0)), /*isOfSource=*/true) ==
+               std::optional(orders_.lookup(op->getResult(0)));
   }
 
   /// What the program itself has in that order already is not turned.
@@ -301,6 +389,35 @@ void turnResultOf(OpResult result, ArrayRef<int64_t> order) {
   result.setType(made.getType());
 }
 
+/// A reshape whose result is to lie in `order`, and what it is made of so that groups of dimensions stay together.
+/// @param shorter the order of the one of both that has no groups
+void turnReshape(Operation *reshape, ArrayRef<int64_t> order, ArrayRef<int64_t> shorter) {
+  const SmallVector<ReassociationIndices> groups = partsOf(reshape);
+  SmallVector<ReassociationIndices> turned;
+  int64_t next = 0;
+  for (int64_t dimension : shorter) {
+    ReassociationIndices &group = turned.emplace_back();
+    for (size_t i = 0; i < groups[dimension].size(); ++i)
+      group.push_back(next++);
+  }
+  OpBuilder b(reshape);
+  Value result = reshape->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  const ArrayAttr attribute = getReassociationIndicesAttribute(b, turned);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape)) {
+    const SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
+    SmallVector<Value> unknown;
+    SmallVector<int64_t> known;
+    dispatchIndexOpFoldResults(inOrder(ArrayRef(sizes), order), unknown, known);
+    expand.getOutputShapeMutable().assign(unknown);
+    expand.setStaticOutputShape(known);
+    expand.setReassociationAttr(attribute);
+  } else {
+    cast<tensor::CollapseShapeOp>(reshape).setReassociationAttr(attribute);
+  }
+  result.setType(RankedTensorType::get(inOrder(type.getShape(), order), type.getElementType()));
+}
+
 /// Loops in the order of the result's dimensions, those that are summed over behind.
 void orderLoops(linalg::GenericOp op) {
   SmallVector<unsigned> loops;
@@ -322,26 +439,39 @@ void orderLoops(linalg::GenericOp op) {
 
 void Images::turn() {
   llvm::SetVector<Operation *> touched;
+  llvm::SmallPtrSet<Operation *, 16> reshapes; // of which both tensors are turned
+  for (auto &[tensor, order] : orders_)
+    if (isTurnedReshape(tensor.getDefiningOp()))
+      reshapes.insert(tensor.getDefiningOp());
   for (auto &[tensor, order] : orders_) {
     if (llvm::is_sorted(order))
       continue;
-    SmallVector<OpOperand *> inside, outside;
+    SmallVector<OpOperand *> inside, outside, through;
     for (OpOperand &use : tensor.getUses())
-      (genericAround(use.getOwner(), block_) ? inside : outside).push_back(&use);
+      (reshapes.contains(use.getOwner())       ? through
+       : genericAround(use.getOwner(), block_) ? inside
+                                               : outside)
+          .push_back(&use);
     OpBuilder b(block_->getParentOp()->getContext());
     b.setInsertionPointAfterValue(tensor);
     auto op = tensor.getDefiningOp() ? genericAround(tensor.getDefiningOp(), block_) : linalg::GenericOp();
-    if (op) {
-      turnResultOf(cast<OpResult>(tensor), order);
-      touched.insert(op);
+    Operation *reshape = reshapes.contains(tensor.getDefiningOp()) ? tensor.getDefiningOp() : nullptr;
+    if (op || reshape) {
+      if (reshape) {
+        turnReshape(reshape, order,
+                    isa<tensor::ExpandShapeOp>(reshape) ? orders_.lookup(reshape->getOperand(0)) : order);
+      } else {
+        turnResultOf(cast<OpResult>(tensor), order);
+        touched.insert(op);
+      }
       if (!outside.empty()) {
         Value back = turned(b, tensor, invertPermutationVector(order));
         for (OpOperand *use : outside)
           use->set(back);
       }
-    } else if (!inside.empty()) {
+    } else if (!inside.empty() || !through.empty()) {
       Value made = turned(b, tensor, order);
-      for (OpOperand *use : inside)
+      for (OpOperand *use : llvm::concat<OpOperand *>(inside, through))
         use->set(made);
     }
     for (OpOperand *use : inside) {
@@ -358,9 +488,24 @@ void Images::turn() {
     orderLoops(cast<linalg::GenericOp>(op));
 }
 
+/// What sums of groups start from has these from the beginning, and is no reshape.
+void giveStartsTheirGroups(func::FuncOp function) {
+  for (Block &block : function.getBody())
+    for (auto reshape : llvm::make_early_inc_range(block.getOps<tensor::ExpandShapeOp>())) {
+      if (!reshape.getSrc().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      OpBuilder b(reshape);
+      Value empty = tensor::EmptyOp::create(b, reshape.getLoc(), reshape.getMixedOutputShape(),
+                                            reshape.getResultType().getElementType());
+      if (empty.getType() == reshape.getType())
+        reshape.replaceAllUsesWith(empty);
+    }
+}
+
 } // namespace
 
 void orderChannels(func::FuncOp function) {
+  giveStartsTheirGroups(function);
   for (Block &block : function.getBody()) {
     llvm::DenseSet<Value> seen;
     for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))

@@ -5,8 +5,9 @@
 //
 //   conv -> + bias, relu -> pool -> conv        [n, c, y, x] -> [n, y, x, c]
 //
-// Tensors that an operation goes through at the same place have one order. Such a set of tensors takes the other order
-// where its convolutions would copy more bytes than are turned where images come in and go out.
+// Tensors that an operation goes through at the same place have one order, and so have those of a reshape that makes
+// groups of channels, or takes them away ([n, g, c, y, x] -> [n, y, x, g, c]). Such a set of tensors takes the other
+// order where its convolutions would copy more bytes than are turned where images come in and go out.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

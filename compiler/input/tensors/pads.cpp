@@ -90,6 +90,41 @@ private:
   }
 };
 
+/// Groups that a reshape makes of a padded tensor's channels are those of what is padded: the convolution behind it, in
+/// groups, then reads a tensor with a border (dispatch/analysis/border.h).
+struct GroupInFrontOfPad : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
+    auto pad = op.getSrc().getDefiningOp<tensor::PadOp>();
+    Value outside = pad ? pad.getConstantPaddingValue() : Value();
+    if (!outside || !pad->hasOneUse())
+      return failure();
+    const SmallVector<OpFoldResult> low = pad.getMixedLowPad(), high = pad.getMixedHighPad(),
+                                    padded = op.getMixedOutputShape();
+    const SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+    for (auto [dimension, group] : llvm::enumerate(groups))
+      if (group.size() > 1 && (!isZeroInteger(low[dimension]) || !isZeroInteger(high[dimension])))
+        return failure();
+    const Location where = op.getLoc();
+    const Window source(rewriter, where, pad.getSource());
+    SmallVector<OpFoldResult> sizes, lowOf, highOf;
+    SmallVector<int64_t> shape;
+    for (auto [dimension, group] : llvm::enumerate(groups)) {
+      for (int64_t part : group) {
+        sizes.push_back(group.size() == 1 ? source.sizes[dimension] : padded[part]);
+        shape.push_back(group.size() == 1 ? pad.getSourceType().getDimSize(dimension)
+                                          : op.getResultType().getDimSize(part));
+        lowOf.push_back(group.size() == 1 ? low[dimension] : OpFoldResult(rewriter.getIndexAttr(0)));
+        highOf.push_back(group.size() == 1 ? high[dimension] : OpFoldResult(rewriter.getIndexAttr(0)));
+      }
+    }
+    const auto type = RankedTensorType::get(shape, op.getResultType().getElementType());
+    Value grouped = tensor::ExpandShapeOp::create(rewriter, where, type, pad.getSource(), groups, sizes);
+    rewriter.replaceOpWithNewOp<tensor::PadOp>(op, op.getResultType(), grouped, lowOf, highOf, outside);
+    return success();
+  }
+};
+
 // Each tensor is a parameter of the kernel and a read in its body.
 constexpr size_t kMostParts = 16;
 // A thread writes an element of each of so many parts (unrolledLoopOf in dispatch/analysis/kernel_config.h).
@@ -209,7 +244,7 @@ void addPadPatterns(RewritePatternSet &patterns) {
 }
 
 void addPaddedReadPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReadInsideOfPad>(patterns.getContext());
+  patterns.add<ReadInsideOfPad, GroupInFrontOfPad>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

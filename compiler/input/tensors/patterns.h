@@ -14,7 +14,8 @@ void addSlicePatterns(mlir::RewritePatternSet &patterns);
 void checkPlaces(mlir::func::FuncOp function);
 /// tensor.pad, concat.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
-/// tensor.extract of a tensor.pad, where it cannot meet the padding. Before the pad is something else.
+/// tensor.extract of a tensor.pad, where it cannot meet the padding; a reshape of one that leaves padded dimensions as
+/// they are, which goes in front of it. Before the pad is something else.
 void addPaddedReadPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.gather, scatter.
 void addGatherPatterns(mlir::RewritePatternSet &patterns);

@@ -194,3 +194,38 @@ func.func @images(%i: tensor<?x64x28x28xbf16>, %w: tensor<64x64x3x3xbf16>) -> te
       outs(%start : tensor<?x64x28x28xf32>) -> tensor<?x64x28x28xf32>
   return %r : tensor<?x64x28x28xf32>
 }
+
+// Windows of each channel alone, which an earlier pass made generic: between them channels lie last, and images are turned where
+// they come in and go out.
+// CHECK-LABEL: func.func @each_channel
+// CHECK: linalg.transpose ins(%arg0 : tensor<2x32x16x16xf32>) outs({{.*}} : tensor<2x16x16x32xf32>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2x14x14x32xf32>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2x12x12x32xf32>)
+// CHECK: linalg.transpose ins({{.*}} : tensor<2x12x12x32xf32>) outs({{.*}} : tensor<2x32x12x12xf32>)
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+#window = affine_map<(n, c, y, x, r, s) -> (n, c, y + r, x + s)>
+#filter = affine_map<(n, c, y, x, r, s) -> (c, r, s)>
+#of_window = affine_map<(n, c, y, x, r, s) -> (n, c, y, x)>
+func.func @each_channel(%x: tensor<2x32x16x16xf32>, %w: tensor<32x3x3xf32>) -> tensor<2x32x12x12xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x32x14x14xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<2x32x14x14xf32>) -> tensor<2x32x14x14xf32>
+  %a = linalg.generic {indexing_maps = [#window, #filter, #of_window], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<2x32x16x16xf32>, tensor<32x3x3xf32>) outs(%f : tensor<2x32x14x14xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x32x14x14xf32>
+  %e2 = tensor.empty() : tensor<2x32x12x12xf32>
+  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<2x32x12x12xf32>) -> tensor<2x32x12x12xf32>
+  %b = linalg.generic {indexing_maps = [#window, #filter, #of_window], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %w : tensor<2x32x14x14xf32>, tensor<32x3x3xf32>) outs(%f2 : tensor<2x32x12x12xf32>) {
+  ^bb0(%i: f32, %j: f32, %o: f32):
+    %p = arith.mulf %i, %j : f32
+    %t = arith.addf %o, %p : f32
+    linalg.yield %t : f32
+  } -> tensor<2x32x12x12xf32>
+  return %b : tensor<2x32x12x12xf32>
+}

@@ -8,6 +8,7 @@
 // RUN: tenon-run %t.tenon --device=emulator --function=packed --input=1x64x3x2x64xbf16=3 --input=1x64x64xi1=1 | FileCheck %s --check-prefix=SEEN
 // RUN: tenon-run %t.tenon --device=emulator --function=counted --input=2x3x6x6xbf16=4 | FileCheck %s --check-prefix=COUNTED
 // RUN: tenon-run %t.tenon --device=emulator --function=average --input=2x3x6x6xf32=36 | FileCheck %s --check-prefix=AVERAGE
+// RUN: tenon-run %t.tenon --device=emulator --function=groups --input=1x16x4x4xbf16=1 --input=16x8x3x3xbf16=1 --input=16xbf16=-32 | FileCheck %s --check-prefix=GROUPS
 
 // CHECK: kernel 'layer_dispatch_0' ends here: 2 operations
 // CHECK-NOT: layer_dispatch_1
@@ -171,4 +172,36 @@ func.func @one(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
     linalg.yield %t : f32
   } -> tensor<1x1xf32>
   return %r : tensor<1x1xf32>
+}
+
+// A convolution in groups: the image gets them behind its border, and loses them in front of the norm. Corners of 4 x 4
+// places meet 4 elements of 8 channels, sides 6, others 9.
+// CHECK: kernel 'groups_dispatch_0' ends here: 2 operations
+// CHECK-NOT: groups_dispatch_1
+// GROUPS: 1x16x4x4xbf16=
+// GROUPS-SAME: [0 16 16 0][16 40 40 16][16 40 40 16][0 16 16 0]
+func.func @groups(%x: tensor<1x16x4x4xbf16>, %w: tensor<16x8x3x3xbf16>, %b: tensor<16xbf16>) -> tensor<1x16x4x4xbf16> {
+  %z = arith.constant 0.0 : f32
+  %o = arith.constant 0.0 : bf16
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%n: index, %c: index, %y: index, %s: index):
+    tensor.yield %o : bf16
+  } : tensor<1x16x4x4xbf16> to tensor<1x16x6x6xbf16>
+  %g = tensor.expand_shape %p [[0], [1, 2], [3], [4]] output_shape [1, 2, 8, 6, 6] : tensor<1x16x6x6xbf16> into tensor<1x2x8x6x6xbf16>
+  %f = tensor.expand_shape %w [[0, 1], [2], [3], [4]] output_shape [2, 8, 8, 3, 3] : tensor<16x8x3x3xbf16> into tensor<2x8x8x3x3xbf16>
+  %e = tensor.empty() : tensor<1x2x8x4x4xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<1x2x8x4x4xf32>) -> tensor<1x2x8x4x4xf32>
+  %r = linalg.conv_2d_ngchw_gfchw ins(%g, %f : tensor<1x2x8x6x6xbf16>, tensor<2x8x8x3x3xbf16>) outs(%i : tensor<1x2x8x4x4xf32>) -> tensor<1x2x8x4x4xf32>
+  %m = tensor.collapse_shape %r [[0], [1, 2], [3], [4]] : tensor<1x2x8x4x4xf32> into tensor<1x16x4x4xf32>
+  %e4 = tensor.empty() : tensor<1x16x4x4xbf16>
+  %v = linalg.generic {indexing_maps = [affine_map<(n, c, y, s) -> (n, c, y, s)>, affine_map<(n, c, y, s) -> (c)>,
+      affine_map<(n, c, y, s) -> (n, c, y, s)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%m, %b : tensor<1x16x4x4xf32>, tensor<16xbf16>) outs(%e4 : tensor<1x16x4x4xbf16>) {
+  ^bb0(%in: f32, %bias: bf16, %out: bf16):
+    %1 = arith.extf %bias : bf16 to f32
+    %2 = arith.addf %in, %1 : f32
+    %3 = arith.truncf %2 : f32 to bf16
+    linalg.yield %3 : bf16
+  } -> tensor<1x16x4x4xbf16>
+  return %v : tensor<1x16x4x4xbf16>
 }

@@ -53,10 +53,52 @@ llvm::SmallBitVector unreadLoops(linalg::GenericOp op) {
   return unread;
 }
 
+/// Loops of one over the places of an image that has one place, behind its channels: of a product of all images with
+/// filters that know no places, as a gate of channels is computed. What is summed over is what lies side by side there.
+llvm::SmallBitVector loopsOfOnePlace(linalg::GenericOp op) {
+  llvm::SmallBitVector places(op.getNumLoops());
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 || op->getNumResults() != 1)
+    return places;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  for (unsigned number : {0u, 1u}) {
+    const AffineMap image = op.getMatchingIndexingMap(op.getDpsInputOperand(number)),
+                    filters = op.getMatchingIndexingMap(op.getDpsInputOperand(1 - number));
+    llvm::SmallBitVector behind(op.getNumLoops());
+    bool areAlone = true, hasChannels = false, hasImages = false;
+    for (AffineExpr expr : llvm::reverse(image.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop) {
+        areAlone &= hasChannels; // anything in front of the channels
+        continue;
+      }
+      const unsigned position = loop.getPosition();
+      if (types[position] == utils::IteratorType::reduction) {
+        hasChannels = true;
+      } else if (!hasChannels) {
+        areAlone &= sizes[position] == 1 && !filters.isFunctionOfDim(position);
+        behind.set(position);
+      } else {
+        hasImages |= !filters.isFunctionOfDim(position);
+      }
+    }
+    if (areAlone && hasChannels && hasImages)
+      places |= behind;
+  }
+  // Every tensor has to say that it has one there.
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [size, expr] : llvm::zip_equal(cast<RankedTensorType>(operand.get().getType()).getShape(),
+                                             op.getMatchingIndexingMap(&operand).getResults()))
+      for (unsigned loop : places.set_bits())
+        if (expr.isFunctionOfDim(loop) && (size != 1 || !isa<AffineDimExpr>(expr)))
+          places.reset(loop);
+  return places;
+}
+
 void dropOfResults(linalg::GenericOp op) {
   ChangedLoops loops(op);
-  if (const llvm::SmallBitVector unread = unreadLoops(op); unread.any())
-    dropLoops(op, loops, unread);
+  if (const llvm::SmallBitVector dropped = unreadLoops(op) |= loopsOfOnePlace(op); dropped.any())
+    dropLoops(op, loops, dropped);
   for (unsigned number = 0; number < op.getNumDpsInits(); ++number)
     if (withoutUnits(op.getDpsInits()[number], loops.maps[op.getNumDpsInputs() + number])) {
       rebuild(op, std::move(loops));

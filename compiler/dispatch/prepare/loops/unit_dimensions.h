@@ -14,7 +14,7 @@ namespace tenon::compiler::dispatch {
 
 /// Of what operations read.
 void dropUnitDimensionsOfInputs(mlir::func::FuncOp function);
-/// Of what they compute.
+/// Of what they compute. A product of filters and images of one place is one of matrices, without loops over places.
 void dropUnitDimensionsOfResults(mlir::func::FuncOp function);
 /// Dimensions of one that a reshape adds, whatever else it does, go behind the elementwise operations that read them:
 /// the root of a mean that kept its dimension is one of a vector, and part of the kernel that takes the mean. Those

@@ -101,6 +101,32 @@ std::string gatherOfRows(const std::string &rows) {
          rows + "x9xf32>\nreturn %c : tensor<" + rows + "x9xf32>\n}";
 }
 
+// A gate: the channels of images of one place, times a matrix.
+std::string gate(const std::string &place) {
+  std::string text = R"mlir(
+#image = affine_map<(n, f, y, x, c) -> (n, c, y, x)>
+#filters = affine_map<(n, f, y, x, c) -> (f, c)>
+#result = affine_map<(n, f, y, x, c) -> (n, f, y, x)>
+func.func @f(%a: tensor<2x32xPxPxf32>, %w: tensor<8x32xf32>) -> tensor<2x8xPxPxf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x8xPxPxf32>
+  %s = linalg.fill ins(%z : f32) outs(%e : tensor<2x8xPxPxf32>) -> tensor<2x8xPxPxf32>
+  %r = linalg.generic {indexing_maps = [#image, #filters, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%a, %w : tensor<2x32xPxPxf32>, tensor<8x32xf32>) outs(%s : tensor<2x8xPxPxf32>) {
+    ^bb0(%x: f32, %y: f32, %o: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %o, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<2x8xPxPxf32>
+  return %r : tensor<2x8xPxPxf32>
+}
+)mlir";
+  for (size_t at = 0; (at = text.find('P', at)) != std::string::npos;)
+    text.replace(at, 1, place);
+  return text;
+}
+
 class UnitDimensionsTest : public KernelTextTest {
 protected:
   static std::vector<unsigned> ranks(mlir::func::FuncOp function) {
@@ -128,6 +154,19 @@ TEST_F(UnitDimensionsTest, NoDimensionStays) {
   EXPECT_EQ(ranks(function), (std::vector<unsigned>{1, 0}));
   auto expand = *function.getOps<mlir::tensor::ExpandShapeOp>().begin();
   EXPECT_EQ(expand.getStaticOutputShape(), (llvm::ArrayRef<int64_t>{1, 1}));
+}
+
+TEST_F(UnitDimensionsTest, ImagesOfOnePlaceAreRowsOfAMatrix) {
+  auto function = parseFunction(gate("1"));
+  dropUnitDimensionsOfResults(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{2, 2, 2}));
+}
+
+TEST_F(UnitDimensionsTest, ImagesOfMorePlacesStay) {
+  auto function = parseFunction(gate("7"));
+  dropUnitDimensionsOfResults(function);
+  EXPECT_EQ(ranks(function), (std::vector<unsigned>{4, 2, 4}));
 }
 
 TEST_F(UnitDimensionsTest, InputsAreIndexedByLoops) {
