@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 
+#include "compiler/codegen/ptx/clamps.h"
 #include "compiler/codegen/ptx/narrow_functions.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -121,6 +122,7 @@ constexpr int64_t kMostRounds = 1000;
 void expand(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<ExpandRsqrt, ExpandApproximateExponential>(module.getContext());
+  addClamps(patterns);
   addNarrowFunctions(patterns);
   addNarrowDivisions(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
