@@ -72,6 +72,18 @@ class Decoder(nn.Module):
         return (self.norm(x), *made) if kept else self.norm(x)
 
 
+class Language(nn.Module):
+    """A decoder between its tokens and what it says of the ones behind them: a row of each token."""
+
+    def __init__(self, words, width, heads, layers):
+        super().__init__()
+        self.words, self.decoder = nn.Embedding(words, width), Decoder(width, heads, heads, 4 * width, layers)
+        self.head = nn.Linear(width, words, bias=False)
+
+    def forward(self, tokens):
+        return self.head(self.decoder(self.words(tokens))).flatten(0, 1)
+
+
 class UNetBlock(nn.Module):
     """A residual block of a diffusion model with the time's embedding, and attention over its pixels."""
 
@@ -129,3 +141,71 @@ class Recurrent(nn.Module):
 
     def forward(self, x):
         return self.inner(x)[0]
+
+
+class Clicks(nn.Module):
+    """A recommender: tables of what was seen, a perceptron of numbers, and every pair of them multiplied."""
+
+    def __init__(self, entries, width):
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(entries, width) for _ in range(26))
+        self.bottom = nn.Sequential(nn.Linear(13, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, width), nn.ReLU())
+        self.top = nn.Sequential(nn.Linear(width + 27 * 26 // 2, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, 1))
+        self.register_buffer("pairs", torch.tril_indices(27, 27, offset=-1), persistent=False)
+
+    def forward(self, numbers, seen):
+        dense = self.bottom(numbers)
+        rows = torch.stack([dense, *(table(seen[:, i]) for i, table in enumerate(self.tables))], dim=1)
+        products = torch.bmm(rows, rows.transpose(1, 2))
+        return self.top(torch.cat((dense, products[:, self.pairs[0], self.pairs[1]]), dim=1)).sigmoid()
+
+
+class GraphNet(nn.Module):
+    """Two layers that average a node's neighbours, beside itself."""
+
+    def __init__(self, given, width, classes):
+        super().__init__()
+        self.own = nn.ModuleList([nn.Linear(given, width), nn.Linear(width, classes)])
+        self.near = nn.ModuleList([nn.Linear(given, width, bias=False), nn.Linear(width, classes, bias=False)])
+
+    def forward(self, x, edges):
+        start, end = edges[0], edges[1]
+        count = torch.zeros(x.shape[0], 1, dtype=x.dtype, device=x.device)
+        count = count.index_add(0, end, torch.ones(end.shape[0], 1, dtype=x.dtype, device=x.device)).clamp(min=1)
+        for i, (own, near) in enumerate(zip(self.own, self.near)):
+            sums = torch.zeros_like(x).index_add(0, end, x[start])
+            x = own(x) + near(sums / count)
+            x = x.relu() if i == 0 else x
+        return x
+
+
+class PointNet(nn.Module):
+    """A perceptron of each point, the largest of all points, and a perceptron of that."""
+
+    def __init__(self, widths, classes):
+        super().__init__()
+        sizes = [3, *widths]
+        self.each = nn.Sequential(*(part for i in range(len(widths)) for part in (
+            nn.Conv1d(sizes[i], sizes[i + 1], 1), nn.BatchNorm1d(sizes[i + 1]), nn.ReLU())))
+        self.all = nn.Sequential(nn.Linear(sizes[-1], 512), nn.ReLU(), nn.Linear(512, classes))
+
+    def forward(self, points):
+        return self.all(self.each(points.transpose(1, 2)).amax(dim=2))
+
+
+class Radiance(nn.Module):
+    """Colour and density of points in space: sines of many frequencies, and eight layers with the points once more in the middle."""
+
+    def __init__(self, width, layers):
+        super().__init__()
+        self.register_buffer("frequencies", 2.0 ** torch.arange(10), persistent=False)
+        self.layers = nn.ModuleList(nn.Linear(60 if i == 0 else width + 60 if i == layers // 2 else width, width) for i in range(layers))
+        self.last = nn.Linear(width, 4)
+
+    def forward(self, points):
+        angles = (points[..., None] * self.frequencies.to(points.dtype)).flatten(-2)
+        given = torch.cat((angles.sin(), angles.cos()), dim=-1)
+        x = given
+        for i, layer in enumerate(self.layers):
+            x = layer(torch.cat((x, given), dim=-1) if i and i == len(self.layers) // 2 else x).relu()
+        return self.last(x)

@@ -39,22 +39,44 @@ def batch_norm(x, weight, bias, mean, variance, momentum, eps):  # pylint: disab
     return made.to(x.dtype), x.new_zeros(0), x.new_zeros(0)
 
 
+def embedding_backward(given, indices, count, padding, _):
+    """Each row of a table gets the sum of what its readers were given, but for the row of padding."""
+    if padding >= 0:
+        given = given * (indices != padding).unsqueeze(-1)
+    return given.new_zeros(count, given.shape[-1]).index_put((indices,), given, accumulate=True)
+
+
+def norm_except_dim(x, power, dimension):
+    """Of every row of a dimension."""
+    assert power == 2
+    return x.square().sum(dim=[each for each in range(x.dim()) if each != dimension % x.dim()], keepdim=True).sqrt()
+
+
+def weight_norm(direction, size, dimension):
+    return direction * (size / norm_except_dim(direction, 2, dimension))
+
+
 def decompositions():
     """Of the operations that the importer does not know, and no others: attention and norms arrive as they are named."""
     aten = torch.ops.aten
     known = torch.export.default_decompositions()
     return {op: known[op] for op in (aten.diff.default, aten.lstm.input)} | {
-        aten._native_batch_norm_legit_no_training.default: batch_norm} | torch._decomp.get_decompositions([  # pylint: disable=protected-access
+        aten._native_batch_norm_legit_no_training.default: batch_norm, aten._weight_norm.default: weight_norm,
+        aten.norm_except_dim.default: norm_except_dim, aten.embedding_dense_backward.default: embedding_backward} | torch._decomp.get_decompositions([  # pylint: disable=protected-access
         aten.nll_loss_forward, aten.nll_loss_backward, aten.native_layer_norm_backward, aten.gelu_backward,
-        aten._log_softmax_backward_data, aten.threshold_backward])
+        aten._log_softmax_backward_data, aten._softmax_backward_data, aten.tanh_backward, aten.index_add, aten.upsample_bilinear2d,
+        aten.threshold_backward])
 
 
-def without_true(program):
-    """Masks start as one `true` with what holds of each pair: the importer has no constant of one bit without dimensions,
-    and knows the operator `&` by its other name alone."""
+OTHER_NAMES = {torch.ops.aten.__and__.Tensor: torch.ops.aten.bitwise_and.Tensor,
+               torch.ops.aten._unsafe_index.Tensor: torch.ops.aten.index.Tensor}  # pylint: disable=protected-access
+
+
+def without_unknown(program):
+    """Operators that the importer knows by another name alone get it. Masks start as one `true` with what holds of each pair: it
+    goes, since the importer has no constant of one bit without dimensions."""
     for node in list(program.graph.nodes):
-        if node.target == torch.ops.aten.__and__.Tensor:
-            node.target = torch.ops.aten.bitwise_and.Tensor
+        node.target = OTHER_NAMES.get(node.target, node.target)
         if node.target == torch.ops.aten.bitwise_and.Tensor:
             first, other = node.args
             if first.target == torch.ops.aten.new_ones.default and list(first.args[1]) == []:
@@ -68,7 +90,7 @@ def sizes_of(case, tensors):
     """Which sizes the program does not know."""
     if not case.dynamic:
         return None
-    size = torch.export.Dim(case.dynamic, min=2, max=65536)
+    size = torch.export.Dim(case.dynamic, min=2, max=max(case.batch, case.length))
     dimension = 0 if case.dynamic == "batch" else 1
     return [{dimension: size} for _ in tensors]
 
@@ -79,13 +101,14 @@ def traced(case, net, shapes):
     call = Call(function)
     if case.trains():
         from torch.fx.experimental.proxy_tensor import make_fx  # pylint: disable=import-outside-toplevel
-        graph = make_fx(function, tracing_mode="fake")(weights, *tensors)
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+            graph = make_fx(function, tracing_mode="fake")(weights, *tensors)
         call = Call(graph)
     sizes = sizes_of(case, tensors)
     with torch.no_grad():
         program = torch.export.export(call, (weights, *tensors), strict=False,
                                       dynamic_shapes=sizes and {"weights": [None] * len(weights), "inputs": tuple(sizes)})
-        return without_true(program.run_decompositions(decompositions()))
+        return without_unknown(program.run_decompositions(decompositions()))
 
 
 def export(case, folder):

@@ -13,118 +13,47 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from blocks import Decoder, Mixer, Recurrent, UNetBlock
+import blocks
+import given
+import published
 
 KINDS = {"f32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
-class Plain(nn.Module):
-    """A model of transformers that returns one tensor, and is called with tensors alone."""
-
-    def __init__(self, inner, result, **keywords):
-        super().__init__()
-        self.inner, self.result, self.keywords = inner, result, keywords
-
-    def forward(self, tokens, present):
-        return getattr(self.inner(input_ids=tokens, attention_mask=present, **self.keywords), self.result)
-
-
-def vision(name, **tiny):
-    def make(case):
-        import torchvision  # pylint: disable=import-outside-toplevel
-        return getattr(torchvision.models, name)(weights=None, **(tiny if case.tiny else {}))
-    return make
-
-
-def vit_b_16(case):
-    import torchvision  # pylint: disable=import-outside-toplevel
-    if case.tiny:
-        return torchvision.models.VisionTransformer(case.length, 8, 2, 2, 64, 128, num_classes=10)
-    return torchvision.models.vit_b_16(weights=None)
-
-
-def bert(case):
-    from transformers import BertConfig, BertModel  # pylint: disable=import-outside-toplevel
-    small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 128, "vocab_size": 100}
-    return Plain(BertModel(BertConfig(**(small if case.tiny else {}))), "last_hidden_state")
-
-
-def gpt2(case):
-    from transformers import GPT2Config, GPT2LMHeadModel  # pylint: disable=import-outside-toplevel
-    small = {"n_embd": 64, "n_layer": 2, "n_head": 2, "vocab_size": 100, "n_positions": 64}
-    return Plain(GPT2LMHeadModel(GPT2Config(**(small if case.tiny else {}))), "logits", use_cache=False)
-
-
-def llama(case):
-    from transformers import LlamaConfig, LlamaModel  # pylint: disable=import-outside-toplevel
-    small = {"hidden_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-             "intermediate_size": 192, "vocab_size": 100}
-    large = {"hidden_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 8,
-             "intermediate_size": 5632, "vocab_size": 32000}
-    return Plain(LlamaModel(LlamaConfig(**(small if case.tiny else large))), "last_hidden_state", use_cache=False)
-
-
-def modernbert(case):
-    """Every third layer looks at all tokens, the others at a window."""
-    from transformers import ModernBertConfig, ModernBertModel  # pylint: disable=import-outside-toplevel
-    small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 96, "vocab_size": 100,
-             "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
-    return Plain(ModernBertModel(ModernBertConfig(**(small if case.tiny else {}))), "last_hidden_state")
-
-
-def qwen3(case):
-    """The widths of the one of 0.6 billion weights, six layers of it."""
-    from transformers import Qwen3Config, Qwen3Model  # pylint: disable=import-outside-toplevel
-    small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32,
-             "intermediate_size": 96, "vocab_size": 100}
-    large = {"hidden_size": 1024, "num_hidden_layers": 6, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
-             "intermediate_size": 3072, "vocab_size": 151936}
-    return Plain(Qwen3Model(Qwen3Config(**(small if case.tiny else large))), "last_hidden_state", use_cache=False)
-
-
-class Encoder(nn.Module):
-    """Of transformers, from the tensor that it is called with to its states."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, given):
-        return self.inner(given).last_hidden_state
-
-
-def t5(case):
-    """The encoder of t5-base."""
-    from transformers import T5Config, T5EncoderModel  # pylint: disable=import-outside-toplevel
-    small = {"vocab_size": 100, "d_model": 64, "d_kv": 16, "d_ff": 96, "num_layers": 2, "num_heads": 4}
-    large = {"d_model": 768, "d_kv": 64, "d_ff": 3072, "num_layers": 12, "num_heads": 12}
-    return Encoder(T5EncoderModel(T5Config(**(small if case.tiny else large))))
-
-
-def whisper(case):
-    """The encoder of whisper-small, of 30 seconds."""
-    from transformers import WhisperConfig, WhisperModel  # pylint: disable=import-outside-toplevel
-    small = {"d_model": 64, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 96, "decoder_layers": 1,
-             "max_source_positions": 20, "num_mel_bins": 20}
-    large = {"d_model": 768, "encoder_layers": 12, "encoder_attention_heads": 12, "encoder_ffn_dim": 3072, "decoder_layers": 1,
-             "max_source_positions": 1500, "num_mel_bins": 80}
-    return Encoder(WhisperModel(WhisperConfig(**(small if case.tiny else large))).encoder)
-
-
 def decoder(case):
-    return Decoder(128, 4, 2, 192, 2) if case.tiny else Decoder(4096, 32, 8, 14336, 4)
+    return blocks.Decoder(128, 4, 2, 192, 2) if case.tiny else blocks.Decoder(4096, 32, 8, 14336, 4)
 
 
 def unet(case):
-    return UNetBlock(32, 64, 8, 64, 2) if case.tiny else UNetBlock(320, 640, 32, 1280, 8)
+    return blocks.UNetBlock(32, 64, 8, 64, 2) if case.tiny else blocks.UNetBlock(320, 640, 32, 1280, 8)
 
 
 def mixer(case):
-    return Mixer(32, 8, 3, 64, 32, 128, 2, 10) if case.tiny else Mixer(224, 16, 3, 768, 384, 3072, 12, 1000)
+    return blocks.Mixer(32, 8, 3, 64, 32, 128, 2, 10) if case.tiny else blocks.Mixer(224, 16, 3, 768, 384, 3072, 12, 1000)
 
 
 def recurrent(case):
-    return Recurrent(32, 64, 1) if case.tiny else Recurrent(512, 512, 2)
+    return blocks.Recurrent(32, 64, 1) if case.tiny else blocks.Recurrent(512, 512, 2)
+
+
+def clicks(case):
+    return blocks.Clicks(100, 16) if case.tiny else blocks.Clicks(100000, 64)
+
+
+def language(case):
+    return blocks.Language(100, 64, 2, 1) if case.tiny else blocks.Language(32000, 768, 12, 6)
+
+
+def graph_net(case):
+    return blocks.GraphNet(32, 64, 8) if case.tiny else blocks.GraphNet(128, 256, 40)
+
+
+def point_net(case):
+    return blocks.PointNet((16, 32), 10) if case.tiny else blocks.PointNet((64, 64, 128, 256, 1024), 40)
+
+
+def radiance(case):
+    return blocks.Radiance(64, 4) if case.tiny else blocks.Radiance(256, 8)
 
 
 def classifier(case):
@@ -141,86 +70,49 @@ def perceptron(case):
     return nn.Sequential(nn.Linear(sizes[0], sizes[1]), nn.GELU(), nn.LayerNorm(sizes[1]), nn.Linear(sizes[1], sizes[2]))
 
 
-def images(case, generator):
-    return [torch.randn(case.batch, 3, case.length, case.length, generator=generator).to(KINDS[case.kind])]
-
-
-def tokens(case, generator):
-    """And which of them are there, as tokenizers say it: sequences of a batch are filled up at their ends."""
-    ends = case.length - torch.arange(case.batch) * (case.length // (2 * case.batch))
-    return [torch.randint(0, 100 if case.tiny else 30000, (case.batch, case.length), generator=generator),
-            (torch.arange(case.length)[None, :] < ends[:, None]).long()]
-
-
-def tokens_alone(case, generator):
-    return tokens(case, generator)[:1]
-
-
-def sounds(case, generator):
-    return [torch.randn(case.batch, 20 if case.tiny else 80, 2 * case.length, generator=generator).to(KINDS[case.kind])]
-
-
-def hidden(width):
-    def make(case, generator):
-        return [torch.randn(case.batch, case.length, width[case.tiny], generator=generator).to(KINDS[case.kind])]
-    return make
-
-
-def decoder_inputs(case, generator):
-    """States of one new token a sequence and, for each layer, the keys and values before them."""
-    width, heads, size, layers = (128, 2, 32, 2) if case.tiny else (4096, 8, 128, 4)
-    states = torch.randn(case.batch, 1, width, generator=generator)
-    kept = [torch.randn(case.batch, heads, case.length, size, generator=generator) for _ in range(2 * layers)]
-    return [tensor.to(KINDS[case.kind]) for tensor in [states, *kept]]
-
-
-def prefill_inputs(case, generator):
-    return [torch.randn(case.batch, case.length, 128 if case.tiny else 4096, generator=generator).to(KINDS[case.kind])]
-
-
-def unet_inputs(case, generator):
-    channels, time = (32, 64) if case.tiny else (320, 1280)
-    return [torch.randn(case.batch, channels, case.length, case.length, generator=generator).to(KINDS[case.kind]),
-            torch.randn(case.batch, time, generator=generator).to(KINDS[case.kind])]
-
-
-def labelled(inputs, classes):
-    def make(case, generator):
-        return [*inputs(case, generator), torch.randint(0, classes[case.tiny], (case.batch,), generator=generator)]
-    return make
-
-
-def vectors(case, generator):
-    return [torch.randn(case.batch, 32 if case.tiny else 1024, generator=generator).to(KINDS[case.kind])]
-
-
 MODELS = {
-    "resnet50": (vision("resnet50", num_classes=10), images),
-    "mobilenet_v2": (vision("mobilenet_v2", num_classes=10, width_mult=0.25), images),
-    "efficientnet_b0": (vision("efficientnet_b0", num_classes=10), images),
-    "densenet121": (vision("densenet121", num_classes=10, block_config=(2, 2)), images),
-    "mobilenet_v3_large": (vision("mobilenet_v3_large", num_classes=10), images),
-    "mnasnet1_0": (vision("mnasnet1_0", num_classes=10), images),
-    "regnet_y_800mf": (vision("regnet_y_800mf", num_classes=10), images),
-    "shufflenet_v2_x1_0": (vision("shufflenet_v2_x1_0", num_classes=10), images),
-    "resnext50_32x4d": (vision("resnext50_32x4d", num_classes=10), images),
-    "convnext_tiny": (vision("convnext_tiny", num_classes=10), images),
-    "swin_t": (vision("swin_t", num_classes=10), images),
-    "vit_b_16": (vit_b_16, images),
-    "bert": (bert, tokens),
-    "gpt2": (gpt2, tokens),
-    "llama": (llama, tokens),
-    "modernbert": (modernbert, tokens),
-    "qwen3": (qwen3, tokens),
-    "t5": (t5, tokens_alone),
-    "whisper": (whisper, sounds),
-    "decoder": (decoder, prefill_inputs),
-    "decode": (decoder, decoder_inputs),
-    "unet": (unet, unet_inputs),
-    "mixer": (mixer, images),
-    "lstm": (recurrent, hidden((512, 32))),
-    "train_conv": (classifier, labelled(images, (10, 10))),
-    "train_mlp": (perceptron, labelled(vectors, (1000, 10))),
+    "resnet50": (published.vision("resnet50", num_classes=10), given.images),
+    "mobilenet_v2": (published.vision("mobilenet_v2", num_classes=10, width_mult=0.25), given.images),
+    "efficientnet_b0": (published.vision("efficientnet_b0", num_classes=10), given.images),
+    "densenet121": (published.vision("densenet121", num_classes=10, block_config=(2, 2)), given.images),
+    "mobilenet_v3_large": (published.vision("mobilenet_v3_large", num_classes=10), given.images),
+    "mnasnet1_0": (published.vision("mnasnet1_0", num_classes=10), given.images),
+    "regnet_y_800mf": (published.vision("regnet_y_800mf", num_classes=10), given.images),
+    "shufflenet_v2_x1_0": (published.vision("shufflenet_v2_x1_0", num_classes=10), given.images),
+    "resnext50_32x4d": (published.vision("resnext50_32x4d", num_classes=10), given.images),
+    "convnext_tiny": (published.vision("convnext_tiny", num_classes=10), given.images),
+    "swin_t": (published.vision("swin_t", num_classes=10), given.images),
+    "vit_b_16": (published.vit_b_16, given.images),
+    "bert": (published.bert, given.tokens),
+    "gpt2": (published.gpt2, given.tokens),
+    "llama": (published.llama, given.tokens),
+    "modernbert": (published.modernbert, given.tokens),
+    "qwen3": (published.qwen3, given.tokens),
+    "t5": (published.t5, given.tokens_alone),
+    "whisper": (published.whisper, given.sounds),
+    "regnet": (published.vision("regnet_y_3_2gf", num_classes=10), given.images),
+    "vgg16": (published.vision("vgg16", num_classes=10), given.images),
+    "inception": (published.vision("inception_v3", {"aux_logits": False, "init_weights": False}, num_classes=10), given.images),
+    "deeplab": (published.deeplab, given.images),
+    "segformer": (published.segformer, given.images),
+    "distilbert": (published.distilbert, given.tokens),
+    "deberta": (published.deberta, given.tokens),
+    "pythia": (published.pythia, given.tokens),
+    "gemma2": (published.gemma2, given.tokens),
+    "wav2vec2": (published.wav2vec2, given.waves),
+    "clip": (published.clip, given.texts_and_images),
+    "clicks": (clicks, given.clicks),
+    "graph": (graph_net, given.graph),
+    "points": (point_net, given.points),
+    "radiance": (radiance, given.points),
+    "decoder": (decoder, given.prefill_inputs),
+    "decode": (decoder, given.decoder_inputs),
+    "unet": (unet, given.unet_inputs),
+    "mixer": (mixer, given.images),
+    "lstm": (recurrent, given.hidden((512, 32))),
+    "train_conv": (classifier, given.labelled(given.images, (10, 10))),
+    "train_decoder": (language, given.labelled_tokens),
+    "train_mlp": (perceptron, given.labelled(given.vectors, (1000, 10))),
 }
 
 
@@ -236,6 +128,9 @@ class Case:
     def name(self):
         parts = [self.model, self.kind, f"b{self.batch}", f"n{self.length}" if self.length else "", self.dynamic]
         return "_".join([*(part for part in parts if part), *(["tiny"] if self.tiny else [])])
+
+    def element(self):
+        return KINDS[self.kind]
 
     def flags(self):
         return ["--f32-products=tf32"] if self.kind == "tf32" else []
@@ -271,7 +166,7 @@ def weight_shapes(net):
 
 def weights(case, shapes, device="cpu"):
     """In the order of `shapes`."""
-    return [random_weight(name, shape, KINDS[case.kind], device) for name, shape in shapes.items()]
+    return [random_weight(name, shape, case.element(), device) for name, shape in shapes.items()]
 
 
 def inputs(case, device="cpu"):
@@ -281,13 +176,13 @@ def inputs(case, device="cpu"):
 
 def function(case, net, names):
     """(weights, *inputs) -> tensors: what is exported, and what PyTorch is timed with."""
-    def forward(given, *tensors):
-        return torch.func.functional_call(net, dict(zip(names, given)), tensors)
+    def forward(values, *tensors):
+        return torch.func.functional_call(net, dict(zip(names, values)), tensors)
 
-    def step(given, *tensors):
-        def loss(given):
-            return functional.cross_entropy(forward(given, *tensors[:-1]).float(), tensors[-1])
-        gradients, value = torch.func.grad_and_value(loss)(given)
+    def step(values, *tensors):
+        def loss(values):
+            return functional.cross_entropy(forward(values, *tensors[:-1]).float(), tensors[-1])
+        gradients, value = torch.func.grad_and_value(loss)(values)
         return (value, *gradients)
     return step if case.trains() else forward
 
@@ -311,6 +206,16 @@ SETS = {
             [Case("unet", kind, 2, 8, True) for kind in ("f32", "bf16")] +
             [Case("mixer", kind, 2, 32, True) for kind in ("f32", "bf16")] +
             [Case("lstm", kind, 2, 5, True) for kind in ("f32", "bf16")] +
+            [Case(model, kind, 1, 64, True) for model in ("regnet", "vgg16", "deeplab", "segformer")
+             for kind in ("f32", "bf16")] +
+            [Case("inception", "f32", 1, 96, True)] +
+            [Case(model, kind, 2, 40, True) for model in ("distilbert", "deberta", "pythia", "gemma2")
+             for kind in ("f32", "bf16")] +
+            [Case("wav2vec2", kind, 2, 400, True) for kind in ("f32", "bf16")] +
+            [Case("clip", kind, 3, 0, True) for kind in ("f32", "bf16")] +
+            [Case("clicks", "f32", 5, 0, True), Case("graph", "f32", 1, 50, True), Case("points", "f32", 2, 33, True),
+             Case("radiance", "f32", 2, 33, True)] +
+            [Case("train_decoder", kind, 2, 16, True) for kind in ("f32", "bf16")] +
             [Case("train_conv", kind, 2, 16, True) for kind in ("f32", "bf16")] +
             [Case("train_mlp", kind, 16, 0, True) for kind in ("f32", "bf16")],
     "first": [Case("resnet50", "bf16", 1, 224), Case("resnet50", "bf16", 32, 224), Case("resnet50", "f32", 32, 224),
@@ -325,4 +230,15 @@ SETS = {
                Case("densenet121", "bf16", 32, 224), Case("modernbert", "bf16", 8, 512), Case("qwen3", "bf16", 1, 1024),
                Case("t5", "bf16", 8, 512), Case("whisper", "bf16", 4, 1500), Case("resnet50", "tf32", 32, 224),
                Case("bert", "tf32", 8, 512), Case("lstm", "bf16", 32, 32), Case("train_conv", "bf16", 32, 32)],
+    "third": [Case("mobilenet_v3_large", "bf16", 32, 224), Case("regnet", "bf16", 32, 224), Case("vgg16", "f16", 16, 224),
+              Case("inception", "f16", 32, 299), Case("deeplab", "bf16", 4, 512), Case("segformer", "bf16", 8, 512),
+              Case("distilbert", "f16", 32, 128), Case("deberta", "bf16", 8, 256), Case("pythia", "bf16", 4, 1024),
+              Case("gemma2", "bf16", 1, 2048), Case("wav2vec2", "bf16", 8, 80000),
+              Case("clip", "f16", 64), Case("clicks", "f32", 2048), Case("graph", "f32", 1, 65536), Case("points", "f32", 32, 1024),
+              Case("radiance", "f32", 64, 1024), Case("train_decoder", "bf16", 4, 512), Case("decode", "f16", 8, 4095)],
+    "dynamic": [Case("resnet50", "bf16", 32, 224, dynamic="batch"), Case("vit_b_16", "bf16", 32, 224, dynamic="batch"),
+                Case("bert", "bf16", 8, 128, dynamic="batch"), Case("bert", "bf16", 8, 512, dynamic="length"),
+                Case("llama", "bf16", 1, 2048, dynamic="length"), Case("mobilenet_v2", "bf16", 32, 224, dynamic="batch"),
+                Case("gpt2", "bf16", 1, 1024, dynamic="length"), Case("mixer", "bf16", 32, 224, dynamic="batch"),
+                Case("decoder", "bf16", 1, 2048, dynamic="length"), Case("t5", "bf16", 8, 512, dynamic="length")],
 }

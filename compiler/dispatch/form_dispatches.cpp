@@ -20,6 +20,7 @@
 #include "compiler/dispatch/prepare/narrow_indices.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/recompute.h"
+#include "compiler/dispatch/sorted_scatters.h"
 #include "compiler/dispatch/splits/split_reductions.h"
 #include "compiler/dispatch/whole_or_parts.h"
 
@@ -122,6 +123,7 @@ struct FormDispatches : impl::FormDispatchesBase<FormDispatches> {
 private:
   LogicalResult formIn(func::FuncOp function, SymbolTable &symbols, llvm::StringMap<std::string> &known) {
     narrowIndices(function);
+    sortScatters(function);
     computePlaces(function);
     reduceChoicesByKeys(function);
     hoistVectors(function);

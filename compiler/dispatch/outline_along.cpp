@@ -42,7 +42,7 @@ Place sayerOf(Operation *op, Place place) {
   // The indices count slices as the updates do.
   auto scatter = cast<linalg_ext::ScatterOp>(op);
   auto typeOf = [&](unsigned operand) { return cast<RankedTensorType>(op->getOperand(operand).getType()); };
-  if (place.operand == 1 && place.dimension < linalg_ext::batchRankOf(typeOf(1), typeOf(0), typeOf(2),
+  if (place.operand == 1 && place.dimension < linalg_ext::batchRankOf(typeOf(1), typeOf(0), typeOf(inputs),
                                                                       int64_t(scatter.getDimensionMap().size()),
                                                                       /*mayOverlap=*/true))
     return {0, place.dimension};
@@ -191,7 +191,7 @@ void AlongOutliner::build() {
   Operation *copy = b.clone(*op_, inside);
   copy->setOperands(operands);
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
-  for (StringRef kept : {StringRef(kUnsignedAttr), StringRef(kPlacesAttr)})
+  for (StringRef kept : {StringRef(kUnsignedAttr), StringRef(kPlacesAttr), StringRef(linalg_ext::kSortedAttr)})
     if (Attribute value = op_->getAttr(kept))
       copy->setAttr(kept, value);
   SmallVector<Value> returned;

@@ -98,6 +98,8 @@ class Scatter(Node):
         updates, indices, into = values
         kind, v, e = into.kind, into.v.copy(), np.array(np.broadcast_to(into.e, into.v.shape), dtype=np.float64)
         slice_shape = updates.v.shape[1:]
+        # Sums of floats may be taken in any order, and each rounded.
+        is_sum, sizes, count = is_float(kind) and self.name == "arith.addf", np.abs(v), np.zeros(v.shape)
         for u in range(updates.v.shape[0]):
             named = indices.v[u] if self.depth else [indices.v[u]]
             for at in np.ndindex(*slice_shape):
@@ -109,11 +111,18 @@ class Scatter(Node):
                 place, value = tuple(place), updates.v[(u, *at)]
                 if self.name is None:
                     v[place], e[place] = value, updates.e[(u, *at)]
+                elif is_sum:
+                    v[place] += value
+                    e[place] += updates.e[(u, *at)]
+                    sizes[place] += abs(value)
+                    count[place] += 1
                 elif is_float(kind):
                     v[place] = elements.rounded(kind, COMBINED[self.name](v[place], value))
                     e[place] += updates.e[(u, *at)]
                 else:
                     v[place] = wrap(kind, COMBINED[self.name](v[place], value))
+        if is_sum:
+            return [finish(kind, v, e + sizes * count * elements.EPS[kind], 1.0)]
         return [Bounded(kind, v, e)]
 
 

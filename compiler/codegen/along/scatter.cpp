@@ -3,9 +3,11 @@
 
 #include "compiler/codegen/along/lines/lines.h"
 #include "compiler/codegen/along/scatter_places.h"
+#include "compiler/codegen/along/sorted_scatter.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/sorted_scatters.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,13 +35,8 @@ constexpr int64_t kFewUpdates = 1 << 24;
 // Warps that share the slices of a tensor where updates are combined in order.
 constexpr int64_t kOwners = 4096;
 
-std::optional<LLVM::AtomicBinOp> atomicOf(linalg_ext::ScatterOp op) {
-  Block &body = op.getRegion().front();
-  std::optional<dispatch::Combiner> combiner = dispatch::combinerOf(body);
-  Type type = body.getArgument(1).getType();
-  if (!combiner || !(type.isInteger(32) || type.isInteger(64)))
-    return std::nullopt;
-  switch (*combiner) {
+LLVM::AtomicBinOp atomicOf(linalg_ext::ScatterOp op) {
+  switch (*dispatch::combinerOf(op.getRegion().front())) {
   case dispatch::Combiner::AddI:
     return LLVM::AtomicBinOp::add;
   case dispatch::Combiner::MaxS:
@@ -57,7 +54,7 @@ std::optional<LLVM::AtomicBinOp> atomicOf(linalg_ext::ScatterOp op) {
   case dispatch::Combiner::Xor:
     return LLVM::AtomicBinOp::_xor;
   default:
-    return std::nullopt;
+    llvm_unreachable("combinesAtomically() says that there is an atomic operation");
   }
 }
 
@@ -102,7 +99,7 @@ private:
     w_.store(output_.tensor, element, w_.region({value, old}).front());
   }
   void addAtomically(Value to, Value value) {
-    LLVM::AtomicRMWOp::create(k_.b, k_.loc, *atomicOf(op_), to, value, LLVM::AtomicOrdering::monotonic);
+    LLVM::AtomicRMWOp::create(k_.b, k_.loc, atomicOf(op_), to, value, LLVM::AtomicOrdering::monotonic);
   }
 
   AlongWriter &w_;
@@ -258,7 +255,9 @@ AlongPlans Scatter::plans(const KernelFunction &kernel) const {
   const int64_t bytes = dispatch::elementBytes(tensor.element);
   if (op.getUniqueIndices())
     result.kernels.push_back(plan(Unique, {updates, kThreads}));
-  else if (!atomicOf(op))
+  else if (op->hasAttr(linalg_ext::kSortedAttr))
+    addSortedScatter(result, kernel);
+  else if (!dispatch::combinesAtomically(op))
     result.kernels.push_back(shape.overlaps ? plan(OneByOne, {{Extent{1, {}}}, 1})
                                             : plan(InOrder, {{Extent{kOwners, {}}}, kThreads / kWarp}));
   else if (bins && *bins * bytes <= kCountBytes && *bins > 0 && (!count || *count >= 4 * *bins)) {
@@ -280,6 +279,8 @@ AlongPlans Scatter::plans(const KernelFunction &kernel) const {
 }
 
 void Scatter::write(AlongWriter &writer) const {
+  if (isSortedScatter(writer))
+    return writeSortedScatter(writer);
   ScatterWriter scatter(writer);
   switch (Mode(writer.choice("mode"))) {
   case Copy:

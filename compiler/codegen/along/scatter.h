@@ -5,9 +5,10 @@
 //   atomics    integers combined by an operation whose order does not matter: the same, by atomic operations; where
 //   what
 //              is scattered into is small, each block counts in shared memory first (a histogram)
-//   in order   everything else, float sums among it: each warp owns a range of the tensor's lines, reads all indices
-//   and
-//              combines those that fall into its range, in their order; lanes share a slice
+//   sorted     updates that were sorted by the slice that they name, since there are many (sorted_scatter.h)
+//   in order   everything else, few float sums among it: each warp owns a range of the tensor's lines, reads all
+//   indices
+//              and combines those that fall into its range, in their order; lanes share a slice
 //
 // so that results do not depend on the run. Places outside of the tensor are left out.
 #pragma once

@@ -18,20 +18,12 @@ ScatterShape::ScatterShape(const KernelFunction &kernel) {
   batch.assign(updates.shape.begin(), updates.shape.begin() + batchRank);
   slice.assign(updates.shape.begin() + batchRank, updates.shape.end());
   sliceRank = slice.size();
-  overlaps = false;
+  overlaps = linalg_ext::slicesMayOverlap(op);
   const unsigned rank = tensor.shape.size();
-  for (unsigned dimension = 0; dimension < rank; ++dimension) {
-    const bool isNamed = llvm::is_contained(op.getDimensionMap(), int64_t(dimension));
-    const bool isSliced = dimension + sliceRank >= rank;
-    if (isNamed && isSliced) {
-      // A slice of one element along it stands where it is named.
-      const Extent &size = slice[dimension + sliceRank - rank];
-      overlaps |= size.value || size.size != 1;
-    }
+  for (unsigned dimension = 0; dimension < rank; ++dimension)
     // One that is sliced, but not as a whole, leaves elements that no slice has: they are in no key.
-    if (isNamed)
+    if (llvm::is_contained(op.getDimensionMap(), int64_t(dimension)))
       keys.push_back(tensor.shape[dimension]);
-  }
 }
 
 ScatterPlaces::ScatterPlaces(AlongWriter &w, const ScatterShape &shape)

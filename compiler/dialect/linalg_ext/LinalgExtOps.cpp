@@ -156,6 +156,20 @@ int64_t batchRankOf(RankedTensorType indices, RankedTensorType slices, RankedTen
   return hasDepth && (fits || depth != 1) ? indices.getRank() - 1 : indices.getRank();
 }
 
+bool slicesMayOverlap(ScatterOp scatter) {
+  auto typeOf = [](Value value) { return cast<RankedTensorType>(value.getType()); };
+  const RankedTensorType updates = typeOf(scatter.getInputs()[0]), whole = typeOf(scatter.getOutputs()[0]);
+  const ArrayRef<int64_t> named = scatter.getDimensionMap();
+  const int64_t batchRank =
+      batchRankOf(typeOf(scatter.getInputs()[1]), updates, whole, int64_t(named.size()), /*mayOverlap=*/true);
+  const int64_t wholeRank = whole.getRank(), sliceRank = updates.getRank() - batchRank;
+  return llvm::any_of(named, [&](int64_t dimension) {
+    const int64_t along = dimension + sliceRank - wholeRank;
+    // A slice of one element along it stands where it is named.
+    return along >= 0 && updates.getDimSize(batchRank + along) != 1;
+  });
+}
+
 Operation *bodyOwner(Operation *op) {
   Operation *parent = op->getParentOp();
   return parent && isa<LinalgExtDialect>(parent->getDialect()) ? parent : nullptr;

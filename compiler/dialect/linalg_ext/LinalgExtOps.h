@@ -30,6 +30,10 @@ mlir::OpOperand &initOf(mlir::Operation *op, unsigned result);
 /// the one coordinate has no dimension of its own. `mayOverlap`: slices may run along dimensions that are named.
 int64_t batchRankOf(mlir::RankedTensorType indices, mlir::RankedTensorType slices, mlir::RankedTensorType whole,
                     int64_t depth, bool mayOverlap);
+/// On a scatter that gets its updates' order as two more inputs (dispatch/sorted_scatters.h).
+inline constexpr llvm::StringLiteral kSortedAttr = "tenon.sorted";
+/// Whether slices of a scatter may begin anywhere along a dimension that they run along.
+bool slicesMayOverlap(ScatterOp scatter);
 /// The operation of the dialect whose region holds `op` itself; null where none does.
 mlir::Operation *bodyOwner(mlir::Operation *op);
 

@@ -205,7 +205,9 @@ LogicalResult TopkV2Op::verify() {
 }
 
 LogicalResult ScatterOp::verify() {
-  if (failed(verifyCounts(*this, getInputs(), 2, 2, getOutputs(), 1, 1)))
+  // Two more are keys and numbers of its updates (dispatch/sorted_scatters.h).
+  const bool isSorted = (*this)->hasAttr(kSortedAttr);
+  if (failed(verifyCounts(*this, getInputs(), isSorted ? 4 : 2, isSorted ? 4 : 2, getOutputs(), 1, 1)))
     return failure();
   RankedTensorType original = tensorType(getOutputs()[0]);
   if (failed(verifyPlaces(*this, tensorType(getInputs()[1]), tensorType(getInputs()[0]), original, getDimensionMap(),

@@ -24,22 +24,20 @@ SmallVector<int64_t> lastOrder(unsigned rank, unsigned dimension) {
   return order;
 }
 
-/// An empty tensor of the type's dimensions in that order.
-static Value emptyIn(OpBuilder &b, Location loc, RankedTensorType type, ArrayRef<int64_t> order) {
-  return tensor::EmptyOp::create(b, loc, inOrder(type.getShape(), order), type.getElementType());
-}
-
 void turnResult(linalg::GenericOp op, ArrayRef<int64_t> order) {
   OpBuilder b(op);
   OpOperand *start = op.getDpsInitOperand(0);
   auto fill = start->get().getDefiningOp<linalg::FillOp>();
-  Value empty = emptyIn(b, op.getLoc(), cast<RankedTensorType>(start->get().getType()), order);
+  // Of the operation's result, and of what computes each element behind it.
+  const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, op.getLoc(), start->get());
+  const SmallVector<OpFoldResult> turnedSizes = inOrder(ArrayRef(sizes), order);
+  auto type = cast<RankedTensorType>(start->get().getType());
+  Value empty = tensor::EmptyOp::create(b, op.getLoc(), turnedSizes, type.getElementType());
   start->set(linalg::FillOp::create(b, op.getLoc(), fill.getInputs()[0], empty).getResult(0));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   maps.back() = AffineMap::get(maps.back().getNumDims(), 0, inOrder(maps.back().getResults(), order), b.getContext());
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   Value result = op.getResult(0);
-  auto type = cast<RankedTensorType>(result.getType());
   result.setType(start->get().getType());
   while (result.hasOneUse()) {
     auto reader = dyn_cast<linalg::GenericOp>(*result.user_begin());
@@ -47,13 +45,13 @@ void turnResult(linalg::GenericOp op, ArrayRef<int64_t> order) {
       break;
     OpBuilder inner(reader);
     type = cast<RankedTensorType>(reader.getResult(0).getType());
-    Value target = emptyIn(inner, reader.getLoc(), type, order);
+    Value target = tensor::EmptyOp::create(inner, reader.getLoc(), turnedSizes, type.getElementType());
     reader.getDpsInitOperand(0)->set(target);
     result = reader.getResult(0);
     result.setType(target.getType());
   }
   b.setInsertionPointAfterValue(result);
-  Value whole = tensor::EmptyOp::create(b, result.getLoc(), type.getShape(), type.getElementType());
+  Value whole = tensor::EmptyOp::create(b, result.getLoc(), sizes, type.getElementType());
   auto turned = linalg::TransposeOp::create(b, result.getLoc(), result, whole, invertPermutationVector(order));
   result.replaceAllUsesExcept(turned->getResult(0), turned);
 }

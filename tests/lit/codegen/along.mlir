@@ -58,14 +58,21 @@ func.func @in_order(%x: tensor<64x100xf32>, %acc: tensor<64xf32>) -> tensor<64x1
 
 // -----
 
-// Counts in shared memory; float sums in order.
+// Counts in shared memory; many float sums are sorted by where they go first, in a copy of what they are added to.
 // CHECK-LABEL: func.func @scatters_dispatch_0(
-// CHECK-SAME: {copies = 1 : i64, counted = 0 : i64, mode = 0 : i64, name = "scatter"
-// CHECK: func.func @scatters_dispatch_0_1
-// CHECK-SAME: {copies = 32 : i64, counted = 4096 : i64, mode = 3 : i64, name = "scatter"
+// CHECK-SAME: -> tensor<99999xi16>
 // CHECK-LABEL: func.func @scatters_dispatch_1(
+// CHECK-SAME: {copies = 1 : i64, counted = 0 : i64, mode = 0 : i64, name = "scatter"
 // CHECK: func.func @scatters_dispatch_1_1
-// CHECK-SAME: {copies = 1 : i64, counted = 0 : i64, mode = 4 : i64, name = "scatter"
+// CHECK-SAME: {copies = 32 : i64, counted = 4096 : i64, mode = 3 : i64, name = "scatter"
+// CHECK-LABEL: func.func @scatters_dispatch_2(
+// CHECK: iree_linalg_ext.sort {tenon.places = array<i64: 1>} dimension(0) outs(%{{.*}} : tensor<99999xi16>, tensor<99999xi32>)
+// CHECK-LABEL: func.func @scatters_dispatch_3(
+// CHECK-SAME: {copies = 1 : i64, counted = 0 : i64, mode = 0 : i64, name = "scatter"
+// CHECK: func.func @scatters_dispatch_3_1
+// CHECK-SAME: {lanes = 1 : i64, name = "scatter", places = 8 : i64, sorted = 1 : i64
+// CHECK: func.func @scatters_dispatch_3_2
+// CHECK-SAME: {lanes = 1 : i64, name = "scatter", places = 8 : i64, sorted = 2 : i64
 func.func @scatters(%i: tensor<99999x1xi32>, %u: tensor<99999xi32>, %f: tensor<99999xf32>, %bins: tensor<256xi32>, %sums: tensor<256xf32>) -> (tensor<256xi32>, tensor<256xf32>) {
   %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins(%u, %i : tensor<99999xi32>, tensor<99999x1xi32>) outs(%bins : tensor<256xi32>) {
   ^bb0(%a: i32, %b: i32):

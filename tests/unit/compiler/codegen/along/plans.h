@@ -15,8 +15,9 @@ namespace tenon::compiler::codegen {
 class AlongTest : public KernelTest {
 protected:
   /// A kernel function that returns the results of `operation`, a text in which %x, %y, .. are tensors of these types.
+  /// `before`: lines in front of it.
   mlir::FailureOr<KernelFunction> read(const std::vector<std::string> &arguments, const std::string &operation,
-                                       const std::vector<std::string> &results) {
+                                       const std::vector<std::string> &results, const std::string &before = "") {
     std::string text = "func.func @k(%n: i64", types, values;
     const char *names[] = {"%x", "%y", "%z", "%w"};
     // Every unknown size is %n.
@@ -35,13 +36,13 @@ protected:
     std::string plain;
     for (size_t i = 0; i < results.size(); ++i)
       plain += (i ? ", " : "") + results[i];
-    text += ") -> (" + types + ") {\n%r:" + std::to_string(results.size()) + " = iree_linalg_ext." + operation +
-            " -> " + plain + "\nreturn " + values + " : " + plain + "\n}";
+    text += ") -> (" + types + ") {\n" + before + "\n%r:" + std::to_string(results.size()) + " = iree_linalg_ext." +
+            operation + " -> " + plain + "\nreturn " + values + " : " + plain + "\n}";
     return KernelFunction::read(parseFunction(text));
   }
   AlongPlans plansOf(const std::vector<std::string> &arguments, const std::string &operation,
-                     const std::vector<std::string> &results) {
-    kernel_ = read(arguments, operation, results);
+                     const std::vector<std::string> &results, const std::string &before = "") {
+    kernel_ = read(arguments, operation, results, before);
     EXPECT_TRUE(mlir::succeeded(kernel_)) << messages_;
     return mlir::succeeded(kernel_) ? alongStrategyOf(*kernel_).plans(*kernel_) : AlongPlans();
   }

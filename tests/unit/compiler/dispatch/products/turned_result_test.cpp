@@ -47,6 +47,35 @@ TEST_F(TurnedResult, IsTurnedBehindWhatIsComputedFromEachElement) {
   EXPECT_EQ(function.getBody().front().getTerminator()->getOperand(0), turned->getResult(0));
 }
 
+TEST_F(TurnedResult, SizesThatAreNotKnownAreTaken) {
+  mlir::func::FuncOp function = parseFunction(R"(
+func.func @f(%n: index, %a: tensor<4x8xf32>, %b: tensor<?x8xf32>) -> tensor<4x?xbf16> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<4x?xf32>
+  %s = linalg.fill ins(%z : f32) outs(%e : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(c, x, k) -> (c, k)>, affine_map<(c, x, k) -> (x, k)>, affine_map<(c, x, k) -> (c, x)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<4x8xf32>, tensor<?x8xf32>) outs(%s : tensor<4x?xf32>) {
+  ^bb0(%x: f32, %y: f32, %t: f32):
+    %m = arith.mulf %x, %y : f32
+    %q = arith.addf %t, %m : f32
+    linalg.yield %q : f32
+  } -> tensor<4x?xf32>
+  %o = tensor.empty(%n) : tensor<4x?xbf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, x) -> (c, x)>, affine_map<(c, x) -> (c, x)>],
+      iterator_types = ["parallel", "parallel"]} ins(%p : tensor<4x?xf32>) outs(%o : tensor<4x?xbf16>) {
+  ^bb0(%x: f32, %y: bf16):
+    %t = arith.truncf %x : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x?xbf16>
+  return %r : tensor<4x?xbf16>
+})");
+  mlir::linalg::GenericOp product = *function.getOps<mlir::linalg::GenericOp>().begin();
+  turnResult(product, lastOrder(2, 0));
+  EXPECT_TRUE(succeeded(mlir::verify(function))) << messages_;
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(product.getResult(0).getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{mlir::ShapedType::kDynamic, 4}));
+}
+
 TEST_F(TurnedResult, OtherOperandsStayAsTheyAre) {
   mlir::func::FuncOp function = sums(R"(
   %w = tensor.empty() : tensor<4x6xbf16>
