@@ -17,12 +17,13 @@ std::string withoutSizes(StringRef text) {
       result += kConstant;
       text = text.drop_front(std::min(text.find_first_of(" \n"), text.size()));
     }
-    // A size is digits and an x, in a tensor's type or the box of a tensor map.
+    // A size is digits and an x, in a tensor's type or the box of a tensor map; a choice stands behind its name.
     const bool isPart = !result.empty() && (llvm::isAlnum(result.back()) || result.back() == '%');
     while (!isPart && !text.empty() && llvm::isDigit(text.front())) {
       const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
       const bool isSize = text.drop_front(digits).starts_with("x");
-      result += isSize ? StringRef("#x") : text.take_front(digits);
+      const bool isChoice = StringRef(result).ends_with(" = ") && text.drop_front(digits).starts_with(" : i64");
+      result += isSize ? StringRef("#x") : isChoice ? StringRef("#") : text.take_front(digits);
       text = text.drop_front(isSize ? digits + 1 : digits);
       if (!isSize)
         break;

@@ -16,8 +16,8 @@ constexpr size_t kLeastAlike = 4;
 /// Of those, so many of one structure are made together.
 constexpr size_t kLeastOfFamily = 2;
 
-/// A module's text without the sizes of its tensors and the values of its constants. Plans, which stand in the text as
-/// well, stay.
+/// A module's text without the sizes of its tensors, the values of its constants, and the numbers of its plans: what
+/// one target's kernel has of these may be none of another's (sm_80 reads no warpgroup's tile).
 std::string withoutSizes(llvm::StringRef text);
 
 /// Groups of at least kLeastAlike texts that are the same without these, by number, each in order. Empty texts are in
