@@ -19,7 +19,7 @@ ORDERS = ("ik,kj->ij", "ik,jk->ij", "ki,kj->ij", "ki,jk->ij", "ik,kj->ji", "bik,
 # Whole tiles, vectors but no tiles, ragged ones, less than a vector, one step and several.
 SIZES = ((64, 64, 64), (128, 192, 32), (72, 136, 88), (65, 129, 33), (3, 200, 7), (96, 5, 130), (1, 1, 257), (40, 48, 8), (16, 24, 0))
 # Few rows or few columns, whose elements are brought by vectors or one by one, for one warp's steps and for several.
-SKINNY = ((1, 40, 72), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64), (33, 72, 200), (64, 80, 96), (130, 3, 264),
+SKINNY = ((1, 40, 72), (17, 136, 64), (27, 200, 520), (32, 264, 136), (1, 129, 257), (5, 136, 128), (8, 64, 520), (13, 100, 64), (33, 72, 200), (64, 80, 96), (130, 3, 264),
           (200, 1, 512), (2, 270, 65))
 # Sums that are taken apart, of tiles and of few rows.
 LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025), (20, 33, 2000), (200, 24, 1000))

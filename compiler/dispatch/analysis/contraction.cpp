@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/small_products.h"
 #include "compiler/input/types/storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -273,9 +274,13 @@ static bool isOnlyRead(const Contraction &product, const ContractionSide &side) 
          !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
 }
 
-/// Tiles take the wide side of few rows where it lies along the reduced elements.
+/// Tiles take the wide side of few rows where it lies along the reduced elements, but for small products.
 static int64_t mostFewReadOf(const Contraction &product, const FewRows &found) {
   linalg::GenericOp op = product.op;
+  const Type factor = factorTypeOf(product.right.value);
+  if (found.wide == &product.right && (factor.isF16() || factor.isBF16()) && hasBoxes(op) &&
+      isSmallProduct(found.wideSize * found.batchSize, *knownSizeOf(op, product.reduced)))
+    return kMostFewOfSmall;
   const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(found.wide->inputs.front()));
   const bool isAlong = map.getNumResults() != 0 && llvm::any_of(product.reduced, [&](unsigned loop) {
                          return map.getResults().back() == getAffineDimExpr(loop, op.getContext());

@@ -6,6 +6,7 @@
 #include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/small_products.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -25,6 +26,7 @@ constexpr int64_t kFewBesideTiles = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
 constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
+constexpr uint32_t kMostFewOfManyWarps = 16; // an H200, 32 x 1024 x 1024: 2.9 us, with kThreads 2.7
 // Of a block that sums them with all of its warps, four for each group of lanes.
 constexpr int64_t kRowsOfManyBytes = 32;
 // Along the sum: rows of the wide side that a lane multiplies at once. More take more registers than there are.
@@ -95,8 +97,15 @@ private:
   /// Whether rows of both sides are known to be whole vectors (dispatch/analysis/hopper_tf32.h).
   bool hasBoxes() const {
     return llvm::all_of(ArrayRef<const Operand *>{&product_.left, &product_.right}, [&](const Operand *side) {
-      return shape_.axes[side->vectorAxis].size.value_or(1) % (16 / sizeof(float)) == 0;
+      return shape_.axes[side->vectorAxis].size.value_or(1) * dispatch::elementBytes(side->value.getType()) % 16 == 0;
     });
+  }
+
+  /// Whether more rows are few (dispatch/analysis/small_products.h), of a right side that is only read.
+  bool isSmall() const {
+    const Type factor = product_.right.factor;
+    return (factor.isF16() || factor.isBF16()) && columns_ && batch_ && reduced_ && hasBoxes() &&
+           dispatch::isSmallProduct(*columns_ * *batch_, *reduced_);
   }
 
   /// Whether tiles compute the wide side from weights of few bits, faster than this kernel does where there are more
@@ -186,9 +195,14 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
   divide();
   while (how.positions > 2 && !wide.isAlongReduced && blocksOf(threads) < kEnoughBlocks / 2)
     how.positions /= 2;
-  if (blocksOf(threads) < kEnoughBlocks) {
+  // More warps than share a sum would only make blocks fewer; of more rows they leave too much to add.
+  if (blocksOf(threads) < kEnoughBlocks && few <= kMostFewOfManyWarps) {
     threads = kManyThreads;
     divide();
+    if (how.depthWarps < kManyThreads / 32) {
+      threads = kThreads;
+      divide();
+    }
   }
   if (given) {
     how.positions = uint32_t(given->number("positions"));
@@ -262,6 +276,7 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
   const bool isOnlyRead = (fewAreRows ? product_.right : product_.left).plain != nullptr;
   const std::optional<int64_t> few = fewAreRows ? rows_ : columns_, wide = fewAreRows ? columns_ : rows_;
   const int64_t most = !multipliesByWarps(product_) || !isOnlyRead   ? mostOfAny
+                       : fewAreRows && isSmall()                     ? dispatch::kMostFewOfSmall
                        : fewAreRows && product_.right.isAlongReduced ? mostFewRead(wide.value_or(0))
                                                                      : dispatch::kMostFewRead;
   const bool areInTiles = isOfTiles();

@@ -153,6 +153,19 @@ TEST_F(FewRowsOf, TensorCoresTakeMoreOfThemWhereTheMatrixIsComputed) {
   EXPECT_FALSE(fewRowsOf(*exact));
 }
 
+TEST_F(FewRowsOf, SmallProductsHaveMoreOfThem) {
+  auto areFew = [&](const char *rows, const char *columns, const char *element) {
+    const auto found = product(rows, columns, element);
+    return found && fewRowsOf(*found).has_value();
+  };
+  EXPECT_TRUE(areFew("32", "2112", "bf16"));
+  EXPECT_TRUE(areFew("17", "500", "f16"));
+  EXPECT_FALSE(areFew("33", "500", "bf16"));
+  EXPECT_FALSE(areFew("32", "2128", "bf16")) << "a second round of blocks";
+  EXPECT_FALSE(areFew("500", "32", "bf16")) << "few columns";
+  EXPECT_FALSE(areFew("32", "500", "f32"));
+}
+
 TEST_F(FewRowsOf, AreKnown) {
   const auto found = product("?", "500", "bf16");
   ASSERT_TRUE(found);
