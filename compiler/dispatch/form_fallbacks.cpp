@@ -218,7 +218,7 @@ LogicalResult Fallback::form() {
   if (!function_.getBody().hasOneBlock())
     return refuse(error(function_.getLoc())
                   << "'" << function_.getName() << "' has control flow, tensor code is wanted");
-  if (failed(verifySignature()) || failed(prepareFunction(function_)))
+  if (failed(verifySignature()) || failed(prepareFunction(function_, /*isOneKernel=*/true)))
     return failure();
   generalizeFills(function_);
   fillSplatStarts();

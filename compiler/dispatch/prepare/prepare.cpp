@@ -14,6 +14,7 @@
 #include "compiler/dispatch/prepare/loops/lesser_results.h"
 #include "compiler/dispatch/prepare/loops/loop_reads.h"
 #include "compiler/dispatch/prepare/loops/repeated_loops.h"
+#include "compiler/dispatch/prepare/loops/repeated_sums.h"
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/loops/unit_sums.h"
 #include "compiler/dispatch/prepare/narrow_divisions.h"
@@ -21,6 +22,7 @@
 #include "compiler/dispatch/prepare/window_checks.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/grouped_results.h"
+#include "compiler/dispatch/products/matrix_product.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -99,6 +101,23 @@ void splitWidenings(func::FuncOp function) {
     for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
       use.set(b.clone(*op)->getResult(0));
   });
+}
+
+/// Each product that reads a turned copy as it lies has its own, so that nobody stores it: a step of a recurrent
+/// network reads the same weights as all others.
+bool splitTurnedCopies(func::FuncOp function) {
+  bool isSplit = false;
+  function.walk([&](linalg::GenericOp op) {
+    if (!op.hasPureTensorSemantics() || op->getNumResults() != 1)
+      return;
+    OpBuilder b(op);
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses()))
+      if (!op->hasOneUse() && use.getOwner()->getBlock() == op->getBlock() && readsEitherWay(use)) {
+        use.set(b.clone(*op)->getResult(0));
+        isSplit = true;
+      }
+  });
+  return isSplit;
 }
 
 /// What only passes its operands on is them. MLIR's own pattern for that, GenericOp's canonicalisation in LLVM 22,
@@ -326,7 +345,7 @@ void generalizeOperations(func::FuncOp function) {
   shareEqualValues(function);
 }
 
-LogicalResult prepareFunction(func::FuncOp function) {
+LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   MLIRContext *context = function.getContext();
   checkWindows(function);
   generalizeOperations(function);
@@ -345,6 +364,10 @@ LogicalResult prepareFunction(func::FuncOp function) {
   splitViews(function);
   splitWidenings(function);
   fuse();
+  if (splitTurnedCopies(function)) // of two operations until they are fused
+    fuse();
+  if (!isOneKernel && reduceOnce(function)) // constants are numbers of the bodies now
+    fuse();
   if (expandGroupedResults(function))
     fuse();
   if (inlineReads(function))

@@ -12,7 +12,8 @@ namespace tenon::compiler::dispatch {
 void generalizeOperations(mlir::func::FuncOp function);
 
 /// The same, and what can be one operation is one.
-mlir::LogicalResult prepareFunction(mlir::func::FuncOp function);
+/// @param isOneKernel nothing is computed apart, which would be another one
+mlir::LogicalResult prepareFunction(mlir::func::FuncOp function, bool isOneKernel = false);
 
 /// A fill that is more than the start of another operation becomes a linalg.generic, a kernel of its own.
 void generalizeFills(mlir::func::FuncOp function);

@@ -415,14 +415,18 @@ void alignOperands(linalg::LinalgOp op) {
     product->align();
 }
 
-/// A copy of one tensor that is turned, so that other elements are adjacent.
-static std::optional<linalg::GenericOp> turnedCopyOf(OpOperand &operand) {
+/// A copy of one tensor that is turned, so that other elements are adjacent. @param mayHaveMore dimensions, of one
+static std::optional<linalg::GenericOp> turnedCopyOf(OpOperand &operand, bool mayHaveMore = false) {
   auto copy = operand.get().getDefiningOp<linalg::GenericOp>();
   if (!copy || !isCopy(copy))
     return std::nullopt;
   const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
-  if (!llvm::all_of(maps, [](AffineMap map) { return map.isPermutation(); }) || maps[0].getResults().empty() ||
-      maps[0].getResults().back() == maps[1].getResults().back() ||
+  const SmallVector<int64_t> ranges = copy.getStaticLoopRanges();
+  const bool hasAllElements = llvm::all_of(llvm::enumerate(ranges), [&](auto range) {
+    return (mayHaveMore && range.value() == 1) || maps[0].isFunctionOfDim(unsigned(range.index()));
+  });
+  if (!maps[0].isProjectedPermutation() || !maps[1].isPermutation() || !hasAllElements ||
+      maps[0].getResults().empty() || maps[0].getResults().back() == maps[1].getResults().back() ||
       !isa<RankedTensorType>(copy.getDpsInputs()[0].getType()))
     return std::nullopt;
   return copy;
@@ -450,7 +454,7 @@ bool readsTurnedCopy(OpOperand &operand) {
 }
 
 bool readsEitherWay(OpOperand &operand) {
-  const std::optional<linalg::GenericOp> copy = turnedCopyOf(operand);
+  const std::optional<linalg::GenericOp> copy = turnedCopyOf(operand, /*mayHaveMore=*/true);
   auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
   const std::optional<Contraction> product = copy && op ? contractionOf(op) : std::nullopt;
   if (!product || !isForTensorCores(*product) || isOfAttention(op) || op.isDpsInit(&operand) ||
@@ -470,7 +474,8 @@ bool readsEitherWay(OpOperand &operand) {
   const bool isLeft = llvm::is_contained(product->left.inputs, operand.getOperandNumber());
   const ContractionSide &side = isLeft ? product->left : product->right;
   auto argument = dyn_cast<BlockArgument>(beforeExtension(side.value));
-  if (ArrayRef(swapped) != maps[1].getResults() || argument != op.getMatchingBlockArgument(&operand))
+  if (ArrayRef(swapped) != maps[1].getResults().take_back(swapped.size()) ||
+      argument != op.getMatchingBlockArgument(&operand))
     return false;
   // Its rows that lie across are those of one loop, or they begin anew within a tile.
   const unsigned last = read.getDimPosition(read.getNumResults() - 2); // in the source

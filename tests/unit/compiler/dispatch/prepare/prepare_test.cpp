@@ -45,6 +45,60 @@ TEST_F(Prepare, LoopsOfResultsAreParallel) {
   EXPECT_EQ(op.getIteratorTypesArray()[0], mlir::utils::IteratorType::parallel);
 }
 
+// Two steps of a recurrent network whose first state is all zeros: 0 * w is a NaN where w is an infinity, so that it is
+// computed, once for all rows. No copy of the weights is stored, and what is one more dimension is none.
+TEST_F(Prepare, StepsOfANetworkReadWeightsAsTheyLie) {
+  auto function = parseFunction(R"mlir(
+    #mk = affine_map<(b, m, n, k) -> (b, m, k)>
+    #kn = affine_map<(b, m, n, k) -> (b, k, n)>
+    #mn = affine_map<(b, m, n, k) -> (b, m, n)>
+    func.func @f(%w: tensor<256x128xbf16>, %x: tensor<1x32x128xbf16>, %y: tensor<1x32x128xbf16>)
+        -> (tensor<1x32x256xf32>, tensor<1x32x256xf32>, tensor<1x32x256xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %state = arith.constant dense<0.0> : tensor<1x32x128xbf16>
+      %t = tensor.empty() : tensor<1x128x256xbf16>
+      %turned = linalg.generic {indexing_maps = [affine_map<(b, k, n) -> (n, k)>, affine_map<(b, k, n) -> (b, k, n)>],
+          iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<256x128xbf16>) outs(%t : tensor<1x128x256xbf16>) {
+        ^bb0(%a: bf16, %o: bf16):
+          linalg.yield %a : bf16
+      } -> tensor<1x128x256xbf16>
+      %e = tensor.empty() : tensor<1x32x256xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x32x256xf32>) -> tensor<1x32x256xf32>
+      %0 = linalg.batch_matmul ins(%state, %turned : tensor<1x32x128xbf16>, tensor<1x128x256xbf16>) outs(%f : tensor<1x32x256xf32>) -> tensor<1x32x256xf32>
+      %1 = linalg.batch_matmul ins(%x, %turned : tensor<1x32x128xbf16>, tensor<1x128x256xbf16>) outs(%f : tensor<1x32x256xf32>) -> tensor<1x32x256xf32>
+      %2 = linalg.batch_matmul ins(%y, %turned : tensor<1x32x128xbf16>, tensor<1x128x256xbf16>) outs(%f : tensor<1x32x256xf32>) -> tensor<1x32x256xf32>
+      return %0, %1, %2 : tensor<1x32x256xf32>, tensor<1x32x256xf32>, tensor<1x32x256xf32>
+    })mlir");
+  ASSERT_TRUE(mlir::succeeded(prepareFunction(function)));
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+  const mlir::Value weights = function.getArgument(0);
+  std::vector<unsigned> loopsOfSums;
+  for (auto op : function.getOps<mlir::linalg::GenericOp>()) {
+    if (op.getNumReductionLoops() == 0)
+      continue;
+    loopsOfSums.push_back(op.getNumLoops());
+    EXPECT_TRUE(llvm::is_contained(op.getDpsInputs(), weights));
+  }
+  llvm::sort(loopsOfSums);
+  EXPECT_EQ(loopsOfSums, (std::vector<unsigned>{2, 4, 4}));
+}
+
+TEST_F(Prepare, WhatIsOneKernelReducesNothingApart) {
+  const std::string text = R"mlir(
+    func.func @f(%w: tensor<128x256xf32>) -> tensor<32x256xf32> {
+      %zero = arith.constant 0.0 : f32
+      %ones = arith.constant dense<1.0> : tensor<32x128xf32>
+      %e = tensor.empty() : tensor<32x256xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x256xf32>) -> tensor<32x256xf32>
+      %0 = linalg.matmul ins(%ones, %w : tensor<32x128xf32>, tensor<128x256xf32>) outs(%f : tensor<32x256xf32>) -> tensor<32x256xf32>
+      return %0 : tensor<32x256xf32>
+    })mlir";
+  EXPECT_EQ(kernelsIn(text), 2u);
+  auto function = parseFunction(text);
+  EXPECT_TRUE(mlir::succeeded(prepareFunction(function, /*isOneKernel=*/true)));
+  EXPECT_EQ(llvm::range_size(function.getOps<mlir::linalg::GenericOp>()), 1u);
+}
+
 TEST_F(Prepare, KeepsWhatTwoReadersNeed) {
   EXPECT_EQ(kernelsIn("func.func @f(%a: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {\n"
                       "%0 = math.exp %a : tensor<?xf32>\n%1 = arith.negf %0 : tensor<?xf32>\n"
