@@ -12,13 +12,16 @@ namespace tenon::compiler::dispatch {
 /// longer than it multiplies (an H200, 64 x 512 x 512: 3.3 us, in tiles 3.0).
 inline constexpr int64_t kMostFewOfSmall = 32;
 
-/// One round of blocks on a large device, and sums that eight warps take in a few steps each. An H200, chains of 16
+/// Sums that eight warps take in a few steps each.
+inline constexpr int64_t kMostReducedOfSmall = 2048;
+
+/// One round of blocks on a large device, and sums that are no longer than that. An H200, chains of 16
 /// products of 32 rows, bf16, microseconds each, in tiles and so: 512 x 512 2.8 and 2.1, 1024 x 1024 4.2 and 2.7,
 /// 2048 x 2048 5.9 and 5.4; of larger ones tiles are as fast.
 /// @param wide columns of all matrices of a batch
 constexpr bool isSmallProduct(int64_t wide, int64_t reduced) {
-  constexpr int64_t kMultiprocessors = 132, kColumnsOfBlock = 16, kMostReduced = 2048;
-  return wide <= kMultiprocessors * kColumnsOfBlock && reduced <= kMostReduced;
+  constexpr int64_t kMultiprocessors = 132, kColumnsOfBlock = 16;
+  return wide <= kMultiprocessors * kColumnsOfBlock && reduced <= kMostReducedOfSmall;
 }
 
 } // namespace tenon::compiler::dispatch

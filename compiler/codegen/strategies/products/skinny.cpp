@@ -26,7 +26,9 @@ constexpr int64_t kFewBesideTiles = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
 constexpr int64_t kEnoughBlocks = 240;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
-constexpr uint32_t kMostFewOfManyWarps = 16; // an H200, 32 x 1024 x 1024: 2.9 us, with kThreads 2.7
+// Of more rows, short sums are added sooner than more warps multiply them (an H200, 32 x 1024 x 1024: 2.9 us, with
+// kThreads 2.7).
+constexpr uint32_t kMostFewOfManyWarps = 16;
 // Of a block that sums them with all of its warps, four for each group of lanes.
 constexpr int64_t kRowsOfManyBytes = 32;
 // Along the sum: rows of the wide side that a lane multiplies at once. More take more registers than there are.
@@ -195,11 +197,11 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
   divide();
   while (how.positions > 2 && !wide.isAlongReduced && blocksOf(threads) < kEnoughBlocks / 2)
     how.positions /= 2;
-  // More warps than share a sum would only make blocks fewer; of more rows they leave too much to add.
-  if (blocksOf(threads) < kEnoughBlocks && few <= kMostFewOfManyWarps) {
+  const bool isShort = reduced_ && *reduced_ <= dispatch::kMostReducedOfSmall;
+  if (blocksOf(threads) < kEnoughBlocks && (few <= kMostFewOfManyWarps || !isShort)) {
     threads = kManyThreads;
     divide();
-    if (how.depthWarps < kManyThreads / 32) {
+    if (how.depthWarps < kManyThreads / 32) { // more than share a sum would only make blocks fewer
       threads = kThreads;
       divide();
     }
