@@ -67,6 +67,13 @@ private:
 
   /// No block where the guard says that another kernel runs.
   Value guarded(const Guard &guard, Value blocks) {
+    if (!guard.unless.empty()) {
+      Value others = blocks;
+      for (const Guard &each : guard.unless)
+        others = guarded(each, others);
+      Value none = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::eq, others, number(0));
+      return arith::SelectOp::create(b_, loc_, none, blocks, number(0));
+    }
     Value length = guard.tiles.empty() ? product(guard.length) : times(number(1), guard.tiles);
     auto chooseBy = [&](Value value, arith::CmpIPredicate predicate, int64_t limit, Value yes, Value no) -> Value {
       Value condition = arith::CmpIOp::create(b_, loc_, predicate, value, number(limit));

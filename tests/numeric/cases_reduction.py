@@ -11,9 +11,9 @@ from program import Program
 COMBINE = {"sum": ("arith.addf", "arith.addi"), "product": ("arith.mulf", "arith.muli"), "maximum": ("arith.maximumf", "arith.maxsi"),
            "minimum": ("arith.minimumf", "arith.minsi"), "and": (None, "arith.andi"), "or": (None, "arith.ori"),
            "xor": (None, "arith.xori")}
-# (shape by size, axes): rows, columns, the middle, all.
+# (shape by size, axes): rows, columns, the middle of few and of more results beside each other, all.
 LAYOUTS = (("rows", lambda n: (5, n), [1]), ("columns", lambda n: (n, 37), [0]), ("middle", lambda n: (3, n, 5), [1]),
-           ("outer and inner", lambda n: (3, n, 5), [0, 2]), ("all", lambda n: (n,), [0]))
+           ("middle of rows", lambda n: (2, n, 40), [1]), ("outer and inner", lambda n: (3, n, 5), [0, 2]), ("all", lambda n: (n,), [0]))
 
 
 def whole_axes(torch, x, axes, name):

@@ -28,6 +28,7 @@ struct Guard {
   std::optional<int64_t> noMultipleOf = {};
   std::vector<Range> gaps = {};       // between `above` and `most`, in order: another kernel runs there
   std::vector<GridFactor> tiles = {}; // if any, the length is the number of tiles: their product
+  std::vector<Guard> unless = {};     // if any, the guard is this alone: not all of them hold
 
   bool holdsFor(int64_t length) const;
 };

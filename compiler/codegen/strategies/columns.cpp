@@ -23,6 +23,12 @@ constexpr int64_t kMostFew = 16, kWideRow = 512;
 constexpr uint32_t kFewThreads = 256, kLeastThreads = 64;
 // Elements of rows that are kept in a thread's registers.
 constexpr uint32_t kKeptElements = 32;
+// Columns so few have as many threads beside each other as they are: those of unknown number, and those without
+// vectors.
+constexpr int64_t kMostNarrow = 32;
+// Longer columns, of so few tiles that multiprocessors would be idle, are parts of so many rows, of narrow ones more.
+constexpr int64_t kLongColumn = 1024, kRowsOfPart = 512, kRowsOfNarrow = 2048, kFewTiles = 128;
+constexpr uint32_t kAcrossTotal = 32; // columns of a block that adds up what parts have left
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
 
@@ -98,38 +104,130 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
 } // namespace
 
 std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  return planOf(name(), kernel, shape, GroupShape::sizeOf(shape.reducedAxes()));
+  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
+  std::optional<Plan> plan = planOf(name(), kernel, shape, rows);
+  const bool areFew = rows && *rows <= kMostFew;
+  if (!plan || areFew || !sumsOfOnePass(kernel, shape))
+    return plan;
+  // A row of few columns has no vector.
+  if (const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size;
+      columns && *columns > 1 && *columns < kMostNarrow && *columns % 2 != 0) {
+    const auto width = uint32_t(plan->choice("width"));
+    plan->choose("narrow", 1);
+    plan->choose("width", 1);
+    plan->choose("across", kMostNarrow);
+    plan->threads = std::min<uint32_t>(kThreads, plan->threads * width); // of no more memory
+    plan->grid.front().perBlock = kMostNarrow;
+  }
+  return plan;
 }
 
-/// Where it is not known how many rows there are: one kernel for few, one for more. Columns of unknown number that are
-/// no multiple of a vector have one that needs no registers for vectors, and of few rows a thread for each.
+namespace {
+
+/// Kernels for so many rows: of vectors, and of columns that are no multiple of one; columns that are few are one of
+/// their own.
+std::vector<Plan> plansOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Plan &first,
+                          std::optional<int64_t> rows, bool mayBeNarrow) {
+  std::vector<Plan> plans = {first};
+  const SpaceAxis &columns = shape.axes[shape.parallel - 1];
+  const int64_t width = first.choice("width");
+  if (columns.size || !sumsOfOnePass(kernel, shape))
+    return plans;
+  const SmallVector<Extent> length = extentsOf(columns);
+  if (width > 1) {
+    plans.push_back(*planOf(name, kernel, shape, rows, /*areRagged=*/true));
+    plans[0].guards.push_back(Guard{.length = length, .orEmpty = true, .multipleOf = width});
+    plans[1].guards.push_back(Guard{.length = length, .noMultipleOf = width});
+  }
+  if (!mayBeNarrow)
+    return plans;
+  plans.push_back(*planOf(name, kernel, shape, rows, /*areRagged=*/true));
+  plans.back().choose("narrow", 1);
+  plans.back().choose("across", kMostNarrow);
+  plans.back().grid.front().perBlock = kMostNarrow;
+  for (Plan &plan : plans)
+    plan.guards.push_back(&plan == &plans.back() ? Guard{.length = length, .most = kMostNarrow}
+                                                 : Guard{.length = length, .above = kMostNarrow, .orEmpty = true});
+  return plans;
+}
+
+bool isNarrow(const Plan &plan) {
+  return plan.choice("narrow") != 0;
+}
+
+/// Whether columns of unknown length, one behind the other in what is read, may be few and long: of those that the
+/// tensor begins with, the program makes parts (dispatch/splits).
+bool mayBeParts(const KernelFunction &kernel, const GroupShape &shape) {
+  const std::optional<SmallVector<OnePassSum>> then = sumsOfOnePass(kernel, shape);
+  return shape.parallel > 1 && then && then->empty() && !storesElements(kernel, shape) &&
+         phasesOf(kernel, shape.group).size() == 1;
+}
+
+/// Those for long columns of few tiles, which run instead of `plans`: each leaves what a part adds up, then one adds up
+/// these.
+std::vector<Plan> plansOfParts(const KernelFunction &kernel, const GroupShape &shape, std::vector<Plan> &plans) {
+  const SmallVector<Extent> rows = extentsOf(shape.reducedAxes());
+  std::vector<Plan> parts = plans;
+  const std::vector<Guard> areParts = {
+      Guard{.length = rows, .above = kLongColumn},
+      Guard{.most = kFewTiles, .tiles = {plans.front().grid.begin(), plans.front().grid.end()}}};
+  for (Plan &plan : plans)
+    plan.guards.push_back(Guard{.unless = areParts});
+  const SpaceAxis &columns = shape.parallelAxes().back();
+  const bool areAllNarrow = llvm::all_of(plans, isNarrow), mayBeNarrow = llvm::any_of(plans, isNarrow);
+  std::vector<Plan> totals;
+  for (bool narrow : {false, true}) {
+    if (narrow ? !mayBeNarrow : areAllNarrow)
+      continue;
+    Plan total{plans.front().strategy,
+               kThreads,
+               {{"width", 1}, {"across", kAcrossTotal}, {"total", 1}},
+               {{extentsOf(columns), kAcrossTotal}, {extentsOf(shape.parallelAxes().drop_back()), 1}}};
+    if (narrow)
+      total.choose("narrow", 1);
+    if (mayBeNarrow && !areAllNarrow)
+      total.guards.push_back(narrow ? Guard{.length = extentsOf(columns), .most = kMostNarrow}
+                                    : Guard{.length = extentsOf(columns), .above = kMostNarrow});
+    totals.push_back(total);
+  }
+  for (Plan &plan : parts)
+    plan.grid.push_back({rows, isNarrow(plan) ? kRowsOfNarrow : kRowsOfPart});
+  llvm::append_range(parts, totals);
+  for (Plan &plan : parts) {
+    plan.choose("parts", isNarrow(plan) ? kRowsOfNarrow : kRowsOfPart);
+    llvm::append_range(plan.guards, areParts);
+  }
+  for (const RowSum &sum : phasesOf(kernel, shape.group).front()) {
+    Scratch scratch{storedType(sum.sum.type), extentsOf(shape.parallelAxes())};
+    llvm::append_range(scratch.extents, rows);
+    scratch.share = kRowsOfPart / 2; // a last part may be short
+    plans.front().scratch.push_back(scratch);
+  }
+  return parts;
+}
+
+} // namespace
+
+/// Where it is not known how many rows there are: one kernel for few, others for more, and for so many that columns are
+/// parts. Columns of unknown number that are no multiple of a vector have one that needs no registers for vectors, and
+/// of few rows a thread for each.
 std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
-  const int64_t width = any->choice("width");
-  const SpaceAxis &columns = shape.axes[shape.parallel - 1];
-  const bool mayBeRagged = !columns.size && width > 1 && sumsOfOnePass(kernel, shape);
-  // For so many rows: of vectors, and of columns that are no multiple of one.
-  auto plansOf = [&](const Plan &first, std::optional<int64_t> rows) {
-    std::vector<Plan> plans = {first};
-    if (!mayBeRagged)
-      return plans;
-    const SmallVector<Extent> length = extentsOf(columns);
-    plans.push_back(*planOf(name(), kernel, shape, rows, /*areRagged=*/true));
-    plans[0].guards.push_back(Guard{.length = length, .orEmpty = true, .multipleOf = width});
-    plans[1].guards.push_back(Guard{.length = length, .noMultipleOf = width});
-    return plans;
-  };
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
-  std::vector<Plan> plans = plansOf(*any, rows);
+  const bool areFew = rows && *rows <= kMostFew;
+  std::vector<Plan> plans = plansOf(name(), kernel, shape, *any, rows, /*mayBeNarrow=*/!areFew);
   std::optional<Plan> few = planOf(name(), kernel, shape, kMostFew);
   if (rows || !few)
     return plans;
   const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
   for (Plan &plan : plans)
     plan.guards.push_back(Guard{length, kMostFew});
-  for (Plan &plan : plansOf(*few, kMostFew)) {
+  if (mayBeParts(kernel, shape))
+    for (Plan &plan : plansOfParts(kernel, shape, plans))
+      plans.push_back(plan);
+  for (Plan &plan : plansOf(name(), kernel, shape, *few, kMostFew, /*mayBeNarrow=*/false)) {
     plan.guards.insert(plan.guards.begin(), Guard{length, 0, kMostFew, /*orEmpty=*/true});
     plans.push_back(plan);
   }

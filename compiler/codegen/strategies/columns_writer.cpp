@@ -2,8 +2,11 @@
 #include "compiler/codegen/strategies/columns_writer.h"
 
 #include "compiler/codegen/plan/group_measures.h"
+#include "compiler/codegen/strategies/columns_tile.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -19,12 +22,16 @@ constexpr uint32_t kResidentThreads = 1024;
 // The same of columns that are taken one by one, of which a thread loads little, and computes little: sums and maxima.
 constexpr uint32_t kResidentOfOne = 2048;
 constexpr uint32_t kLittleWork = 4;
+// Rows on the way where an element is all that a thread loads of one: four of two bytes leave memory waiting, and so do
+// four of few. Wider ones of unknown size have no registers for more.
+constexpr uint32_t kOfOneInFlight = 8;
+constexpr uint64_t kFewOfThread = 32;
 
 class ColumnsWriter {
 public:
   explicit ColumnsWriter(Writer &w)
-      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), vectors_(w.choice("across")),
-        isKept_(w.choiceOr("kept", 0) != 0), phases_(phasesOf(w.kernel, w.shape.group)), sums_(phases_.front()),
+      : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), isKept_(w.choiceOr("kept", 0) != 0),
+        phases_(phasesOf(w.kernel, w.shape.group)), sums_(phases_.front()),
         then_(isKept_ ? SmallVector<OnePassSum>() : *sumsOfOnePass(w.kernel, w.shape)), axis_(w.shape.parallel - 1),
         reducedFirst_(w.shape.parallel), storesElements_(storesElements(w.kernel, w.shape)) {
     if (then_.empty())
@@ -37,10 +44,8 @@ public:
 
   void run() {
     w_.space.vectorAxis = axis_;
-    const bool isPlain = width_ == 1 && then_.empty() && elementInputs(w_.kernel, w_.shape).size() == 1 &&
-                         sums_.size() == 1 && workOf(w_.kernel) <= kLittleWork;
     if (!GroupShape::sizeOf(w_.shape.axes))
-      k_.wantResident((isPlain ? kResidentOfOne : kResidentThreads) / k_.threads);
+      k_.wantResident((width_ == 1 && isPlain() ? kResidentOfOne : kResidentThreads) / k_.threads);
     if (width_ == 1)
       return writeTile(1);
     k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeTile(width_); }, [&] { writeTile(1); });
@@ -50,18 +55,37 @@ private:
   using Accumulators = SmallVector<Value>; // [sums][lanes], then [later sums][lanes][values that one keeps]
 
   void writeTile(unsigned width);
-  void writePassing(uint32_t across, uint32_t down);
-  void writeKept(uint32_t across, uint32_t down);
-  void loadKept(uint32_t down);
+  void writePassing();
+  void writeTotal();
+  void leavePart(ArrayRef<Value> totals);
+  void writeKept();
+  void loadKept();
   Accumulators ofKept(ArrayRef<RowSum> sums);
-  void placeThread(unsigned width, uint32_t across);
-  Accumulators walkDown(uint32_t down);
-  Accumulators accumulate(Value first, unsigned count, uint32_t down, ValueRange accumulators);
+  /// Rows that a thread has on their way together.
+  struct Flight {
+    uint32_t together;
+    bool halves = false; // of the rest half as many, then half of these; else one by one
+    bool isEven = false; // of the rest as many, of which some need not exist
+  };
+  Flight flightOf();
+  Accumulators walkDown();
+  Accumulators accumulate(Value first, unsigned count, ValueRange accumulators, Value rows = {});
   void join(ArrayRef<Point> points, MutableArrayRef<Value> states);
-  Accumulators combineDown(ArrayRef<RowSum> sums, Accumulators values, uint32_t across, uint32_t down);
-  Accumulators ofFirstThreads(ArrayRef<RowSum> sums, Accumulators values, uint32_t across, uint32_t down);
+  Value inScratch(size_t sum, Value part, unsigned lane) {
+    Type type = storedType(sums_[sum].sum.type);
+    return k_.at(w_.arguments.pointers[w_.kernel.scratch[sum].binding], type, tile_->inParts(part, lane));
+  }
+  Value isFirst() { return k_.both(tile_->exists(), k_.equal(tile_->down(), k_.number(0))); }
   void setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
   void storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
+  /// Whether elements are loaded, and added up or compared, and that is all.
+  bool isPlain() const {
+    return then_.empty() && !storesElements_ && elementInputs(w_.kernel, w_.shape).size() == 1 && sums_.size() == 1 &&
+           workOf(w_.kernel) <= kLittleWork;
+  }
+  bool hasShortElements() const {
+    return dispatch::elementBytes(elementInputs(w_.kernel, w_.shape).front().tensor->element) <= 2;
+  }
   SmallVector<RowSum> laterSums() const {
     return llvm::map_to_vector(then_, [](const OnePassSum &sum) { return sum.sum; });
   }
@@ -70,18 +94,15 @@ private:
   KernelBuilder &k_;
   Bodies &bodies_;
   const uint32_t width_;
-  const uint32_t vectors_; // of a tile
-  const bool isKept_;      // a thread keeps its rows; else it sees each in passing
+  const bool isKept_; // a thread keeps its rows; else it sees each in passing
   const SmallVector<SmallVector<RowSum>> phases_;
   const SmallVector<RowSum> sums_;     // of the first phase
   const SmallVector<OnePassSum> then_; // that know them
   uint32_t inFlight_ = kInFlight;
   const unsigned axis_, reducedFirst_;
   const bool storesElements_;
-  unsigned lanes_ = 1;  // of a vector
-  Point column_;        // positions on the parallel axes
-  Value exists_;        // whether the thread's column does
-  Value across_, down_; // of the thread
+  unsigned lanes_ = 1; // of a vector
+  std::optional<ColumnsTile> tile_;
   struct KeptRow {
     Point point;
     Value exists; // null: it does
@@ -94,61 +115,99 @@ void ColumnsWriter::writeTile(unsigned width) {
   Bodies::Scope scope(bodies_);
   lanes_ = width;
   bodies_.setWidth(width);
-  const uint32_t across = vectors_ * width_ / width;
-  const uint32_t down = k_.threads / across;
-  placeThread(width, across);
-  if (isKept_)
-    writeKept(across, down);
+  tile_.emplace(w_, width);
+  if (w_.choiceOr("total", 0))
+    writeTotal();
+  else if (isKept_)
+    writeKept();
   else
-    writePassing(across, down);
+    writePassing();
 }
 
 /// Each element is seen once.
-void ColumnsWriter::writePassing(uint32_t across, uint32_t down) {
-  Accumulators found = walkDown(down);
+void ColumnsWriter::writePassing() {
+  Accumulators found = walkDown();
   Accumulators totals(ArrayRef(found).take_front(sums_.size() * lanes_));
-  totals = combineDown(sums_, totals, across, down);
+  totals = tile_->combineDown(sums_, totals);
   SmallVector<RowSum> last = sums_;
   if (!then_.empty()) {
-    setColumns(sums_, ofFirstThreads(sums_, totals, across, down));
+    setColumns(sums_, tile_->ofFirstThreads(sums_, totals));
     ArrayRef<Value> states = ArrayRef(found).drop_front(totals.size());
     totals.clear();
     for (const OnePassSum &sum : then_)
       for (unsigned lane = 0; lane < lanes_; ++lane, states = states.drop_front(sum.size()))
         totals.push_back(
-            sum.finish(k_, ValueRange(states.take_front(sum.size())), sum.referenceOf(bodies_, column_, lane)));
+            sum.finish(k_, ValueRange(states.take_front(sum.size())), sum.referenceOf(bodies_, tile_->column(), lane)));
     last = laterSums();
-    totals = combineDown(last, totals, across, down);
+    totals = tile_->combineDown(last, totals);
   }
-  k_.when(k_.both(exists_, k_.equal(down_, k_.number(0))), [&] { storeResults(last, totals); });
+  k_.when(isFirst(), [&] {
+    if (tile_->part())
+      leavePart(totals);
+    else
+      storeResults(last, totals);
+  });
+}
+
+/// What a part adds up is left in scratch memory.
+void ColumnsWriter::leavePart(ArrayRef<Value> totals) {
+  for (size_t sum = 0; sum < sums_.size(); ++sum)
+    for (unsigned lane = 0; lane < lanes_; ++lane, totals = totals.drop_front())
+      storeShared(k_, totals.front(), inScratch(sum, tile_->part(), lane));
+}
+
+/// What all parts have left, in their order.
+void ColumnsWriter::writeTotal() {
+  Accumulators totals;
+  for (const RowSum &sum : sums_)
+    totals.push_back(neutral(k_, sum.sum));
+  Value parts = tile_->parts(), last = k_.sub(parts, k_.number(1)), threads = tile_->threadsDown();
+  totals =
+      k_.loop(tile_->down(), parts, k_.mul(threads, k_.number(kInFlight)), totals, [&](Value first, ValueRange values) {
+        SmallVector<Accumulators> found(kInFlight);
+        SmallVector<Value> places;
+        for (uint32_t i = 0; i < kInFlight; ++i) {
+          places.push_back(k_.add(first, k_.mul(threads, k_.number(i))));
+          for (size_t sum = 0; sum < sums_.size(); ++sum)
+            found[i].push_back(loadShared(k_, sums_[sum].sum.type, inScratch(sum, k_.min(places[i], last), 0)));
+        }
+        Accumulators next = llvm::to_vector(values);
+        for (uint32_t i = 0; i < kInFlight; ++i)
+          for (size_t sum = 0; sum < sums_.size(); ++sum)
+            next[sum] =
+                k_.select(k_.less(places[i], parts), combine(k_, sums_[sum].sum, next[sum], found[i][sum]), next[sum]);
+        return next;
+      });
+  totals = tile_->combineDown(sums_, totals);
+  k_.when(isFirst(), [&] { storeResults(sums_, totals); });
 }
 
 /// Sums of later phases know those of earlier ones, and so do elements that are stored: a thread keeps its rows.
-void ColumnsWriter::writeKept(uint32_t across, uint32_t down) {
-  loadKept(down);
+void ColumnsWriter::writeKept() {
+  loadKept();
   for (const SmallVector<RowSum> &phase : phases_)
-    setColumns(phase, ofFirstThreads(phase, combineDown(phase, ofKept(phase), across, down), across, down));
+    setColumns(phase, tile_->ofFirstThreads(phase, tile_->combineDown(phase, ofKept(phase))));
   for (const KeptRow &row : kept_)
-    k_.when(row.exists ? k_.both(exists_, row.exists) : exists_, [&] {
+    k_.when(row.exists ? k_.both(tile_->exists(), row.exists) : tile_->exists(), [&] {
       Bodies::Scope scope(bodies_);
       bodies_.storeElements(row.point);
     });
-  k_.when(k_.both(exists_, k_.equal(down_, k_.number(0))), [&] {
+  k_.when(isFirst(), [&] {
     Bodies::Scope scope(bodies_);
     for (const KernelOp &op : w_.kernel.ops)
       if (w_.shape.group.isPerRow(op.op))
-        bodies_.storeRow(op, column_);
+        bodies_.storeRow(op, tile_->column());
   });
 }
 
 /// Where the thread has no such row it loads the last one, and nobody sees it.
-void ColumnsWriter::loadKept(uint32_t down) {
-  const int64_t rows = *GroupShape::sizeOf(w_.shape.reducedAxes());
+void ColumnsWriter::loadKept() {
+  const int64_t rows = *GroupShape::sizeOf(w_.shape.reducedAxes()), down = *tile_->knownDown();
   kept_.clear();
   for (int64_t first = 0; first < rows; first += down) {
-    Value row = k_.add(down_, k_.number(first));
+    Value row = k_.add(tile_->down(), k_.number(first));
     Value exists = first + down <= rows ? Value() : k_.less(row, k_.number(rows));
-    Point point = column_;
+    Point point = tile_->column();
     w_.space.place(point, reducedFirst_, w_.shape.axes.size(), exists ? k_.min(row, k_.number(rows - 1)) : row);
     point.id = w_.space.newId();
     kept_.push_back({point, exists});
@@ -172,51 +231,39 @@ ColumnsWriter::Accumulators ColumnsWriter::ofKept(ArrayRef<RowSum> sums) {
   return accumulators;
 }
 
-void ColumnsWriter::placeThread(unsigned width, uint32_t across) {
-  Value columns = w_.space.size(axis_);
-  Value tile = k_.number(int64_t(vectors_) * width_);
-  Value tiles = k_.div(k_.add(columns, k_.number(int64_t(vectors_) * width_ - 1)), tile);
-  Value block = k_.block();
-  across_ = k_.rem(k_.thread(), k_.number(across));
-  down_ = k_.div(k_.thread(), k_.number(across));
-  const bool isOneTileRow = axis_ == 0;
-  Value tileOfRow = isOneTileRow ? block : k_.rem(block, tiles);
-  Value column = k_.add(k_.mul(tileOfRow, tile), k_.mul(across_, k_.number(width)));
-  exists_ = k_.less(column, columns);
-  // All threads of the block take part in its barriers; one without a column computes the last one again.
-  column = k_.min(column, k_.sub(columns, k_.number(width)));
-  column_ = Point();
-  column_.index.resize(w_.shape.axes.size(), k_.number(0));
-  if (!isOneTileRow)
-    w_.space.place(column_, 0, axis_, k_.div(block, tiles));
-  column_.index[axis_] = column;
-  column_.id = w_.space.newId();
-}
-
-ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned count, uint32_t down,
-                                                      ValueRange accumulators) {
+/// @param rows if any, those behind the first need not exist: the thread loads the last one again, and nobody sees it
+ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned count, ValueRange accumulators,
+                                                      Value rows) {
   Bodies::Scope scope(bodies_);
   SmallVector<Point> points;
+  SmallVector<Value> exists(count);
   for (unsigned i = 0; i < count; ++i) {
-    Point point = column_;
-    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), k_.add(first, k_.number(int64_t(i) * down)));
+    Point point = tile_->column();
+    Value row = k_.add(first, k_.mul(tile_->threadsDown(), k_.number(i)));
+    if (rows && i != 0) {
+      exists[i] = k_.less(row, rows);
+      row = k_.min(row, k_.sub(rows, k_.number(1)));
+    }
+    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), row);
     point.id = w_.space.newId();
     points.push_back(point);
   }
   for (const Point &point : points)
     bodies_.preload(point);
   if (storesElements_)
-    k_.when(exists_, [&] {
+    k_.when(tile_->exists(), [&] {
       Bodies::Scope inside(bodies_);
       for (const Point &point : points)
         bodies_.storeElements(point);
     });
   Accumulators next = llvm::to_vector(accumulators);
-  for (const Point &point : points) {
+  for (auto [point, does] : llvm::zip_equal(points, exists)) {
     Value *accumulator = next.begin();
     for (const RowSum &sum : sums_)
-      for (unsigned lane = 0; lane < lanes_; ++lane, ++accumulator)
-        *accumulator = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
+      for (unsigned lane = 0; lane < lanes_; ++lane, ++accumulator) {
+        Value with = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
+        *accumulator = does ? k_.select(does, with, *accumulator) : with;
+      }
   }
   join(points, MutableArrayRef(next).drop_front(sums_.size() * lanes_));
   return next;
@@ -238,89 +285,57 @@ void ColumnsWriter::join(ArrayRef<Point> points, MutableArrayRef<Value> states) 
   }
 }
 
-/// Rows down_, down_ + down, ... of the reduced axes, several at a time, then the rest one by one.
-ColumnsWriter::Accumulators ColumnsWriter::walkDown(uint32_t down) {
-  Value rows = w_.space.size(reducedFirst_, w_.shape.axes.size());
-  Accumulators accumulators = {down_};
+/// The rows of the block, each thread some below each other, several at a time, then the rest.
+ColumnsWriter::Accumulators ColumnsWriter::walkDown() {
+  Value first = k_.add(tile_->firstRow(), tile_->down()), end = tile_->endRow(), down = tile_->threadsDown();
+  Accumulators accumulators = {first};
   for (const RowSum &sum : sums_)
     accumulators.append(lanes_, neutral(k_, sum.sum));
   for (const OnePassSum &sum : then_)
     for (unsigned lane = 0; lane < lanes_; ++lane)
       llvm::append_range(accumulators, sum.start(k_));
-  const int64_t step = int64_t(down) * inFlight_;
-  // Signed: few rows have no place for a whole step.
-  Value whole = k_.sub(rows, k_.number(int64_t(down) * (inFlight_ - 1)));
-  accumulators = k_.loop(down_, whole, k_.number(step), accumulators, [&](Value first, ValueRange values) {
-    Accumulators next = {k_.add(first, k_.number(step))};
-    llvm::append_range(next, accumulate(first, inFlight_, down, values.drop_front()));
-    return next;
-  });
-  return k_.loop(accumulators.front(), rows, k_.number(down), ValueRange(accumulators).drop_front(),
-                 [&](Value first, ValueRange values) { return accumulate(first, 1, down, values); });
-}
-
-/// A tree over the threads of a column: the lower half of them takes what the upper half has left in shared memory.
-/// Every thread leaves its values once, in a place of its own, so one barrier a step is enough.
-ColumnsWriter::Accumulators ColumnsWriter::combineDown(ArrayRef<RowSum> sums, Accumulators values, uint32_t across,
-                                                       uint32_t down) {
-  SmallVector<Value> arenas;
-  for (const RowSum &sum : sums)
-    arenas.push_back(k_.shared(storedType(sum.sum.type), uint64_t(down) * across * lanes_));
-  auto place = [&](size_t sum, Value row, unsigned lane) {
-    Value slot = k_.add(k_.mul(row, k_.number(across)), across_);
-    slot = k_.add(k_.mul(slot, k_.number(lanes_)), k_.number(lane));
-    return k_.at(arenas[sum], storedType(sums[sum].sum.type), slot);
-  };
-  for (uint32_t half = down / 2; half != 0; half /= 2) {
-    Value isLower = k_.less(down_, k_.number(half));
-    Value isUpper = k_.less(k_.sub(down_, k_.number(half)), k_.number(half));
-    k_.when(isUpper, [&] {
-      for (size_t sum = 0; sum < sums.size(); ++sum)
-        for (unsigned lane = 0; lane < lanes_; ++lane)
-          storeShared(k_, values[sum * lanes_ + lane], place(sum, down_, lane));
+  const Flight flight = flightOf();
+  auto walk = [&](ValueRange values, uint32_t together, Value rows = {}) {
+    // Signed: few rows have no place for a whole step.
+    Value last = rows ? end : k_.sub(end, k_.mul(down, k_.number(together - 1))),
+          step = k_.mul(down, k_.number(together));
+    return k_.loop(values.front(), last, step, values, [&](Value first, ValueRange carried) {
+      Accumulators next = {k_.add(first, step)};
+      llvm::append_range(next, accumulate(first, together, carried.drop_front(), rows));
+      return next;
     });
-    k_.barrier();
-    values = k_.choose(
-        isLower, TypeRange(ValueRange(values)),
-        [&] {
-          Accumulators combined;
-          Value other = k_.add(down_, k_.number(half));
-          for (size_t sum = 0; sum < sums.size(); ++sum)
-            for (unsigned lane = 0; lane < lanes_; ++lane)
-              combined.push_back(combine(k_, sums[sum].sum, values[sum * lanes_ + lane],
-                                         loadShared(k_, sums[sum].sum.type, place(sum, other, lane))));
-          return combined;
-        },
-        [&] { return values; });
-  }
-  return values;
+  };
+  accumulators = walk(accumulators, flight.together);
+  if (flight.isEven)
+    accumulators = walk(accumulators, flight.together, end);
+  else if (flight.halves)
+    for (uint32_t together = flight.together / 2; together > 1; together /= 2)
+      accumulators = walk(accumulators, together);
+  if (!flight.isEven)
+    accumulators = walk(accumulators, 1);
+  accumulators.erase(accumulators.begin());
+  return accumulators;
 }
 
-/// What the first thread of each column has, all of its threads have then.
-ColumnsWriter::Accumulators ColumnsWriter::ofFirstThreads(ArrayRef<RowSum> sums, Accumulators values, uint32_t across,
-                                                          uint32_t down) {
-  if (down == 1)
-    return values;
-  SmallVector<Value> places;
-  for (size_t i = 0; i < values.size(); ++i) {
-    Type type = storedType(sums[i / lanes_].sum.type);
-    places.push_back(k_.at(k_.shared(type, across), type, across_));
-  }
-  k_.when(k_.equal(down_, k_.number(0)), [&] {
-    for (auto [value, place] : llvm::zip_equal(values, places))
-      storeShared(k_, value, place);
-  });
-  k_.barrier();
-  for (auto [i, place] : llvm::enumerate(places))
-    values[i] = loadShared(k_, sums[i / lanes_].sum.type, place);
-  return values;
+/// Elements that are loaded one by one, and added up or compared, wait for memory alone.
+ColumnsWriter::Flight ColumnsWriter::flightOf() {
+  if (lanes_ != 1 || !isPlain())
+    return {.together = inFlight_};
+  const std::optional<int64_t> rows = GroupShape::sizeOf(w_.shape.reducedAxes());
+  if (!rows || !tile_->knownDown())
+    return {.together = hasShortElements() ? kOfOneInFlight : inFlight_, .halves = true};
+  const uint64_t ofThread = llvm::divideCeil(uint64_t(*rows), uint64_t(*tile_->knownDown()));
+  if (ofThread == 0 || ofThread > kFewOfThread)
+    return {.together = inFlight_};
+  const uint64_t steps = llvm::divideCeil(ofThread, uint64_t(kOfOneInFlight));
+  return {.together = uint32_t(llvm::divideCeil(ofThread, steps)), .isEven = true};
 }
 
 void ColumnsWriter::setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals) {
   for (const RowSum &sum : sums) {
     SmallVector<Value> finished;
     for (unsigned lane = 0; lane < lanes_; ++lane)
-      finished.push_back(bodies_.finish(sum, column_, lane, totals[lane]));
+      finished.push_back(bodies_.finish(sum, tile_->column(), lane, totals[lane]));
     totals = totals.drop_front(lanes_);
     bodies_.setRow(sum, finished);
   }
@@ -331,7 +346,7 @@ void ColumnsWriter::storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals) 
   setColumns(sums, totals);
   for (const KernelOp &op : w_.kernel.ops)
     if (w_.shape.group.isPerRow(op.op))
-      bodies_.storeRow(op, column_);
+      bodies_.storeRow(op, tile_->column());
 }
 
 } // namespace

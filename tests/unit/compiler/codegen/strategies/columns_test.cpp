@@ -3,6 +3,8 @@
 
 #include "tests/unit/compiler/codegen/kernels.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace tenon::compiler::codegen {
 namespace {
 
@@ -36,6 +38,81 @@ TEST_F(ColumnsPlan, OfSlicesToo) {
   EXPECT_TRUE(plan("4x500x64", "(i, j + 112, k)"));
   EXPECT_TRUE(plan("4x300x70", "(i, j, k + 3)"));
   EXPECT_FALSE(plan("4x64x500", "(i, k, j + 112)")) << "rows lie side by side";
+}
+
+/// Maxima over the middle of a tensor of unknown sizes.
+class ColumnsOfUnknownSize : public KernelTest {
+protected:
+  std::vector<Plan> plans(const std::string &columns, int64_t last) {
+    const std::string tensor = "tensor<?x?x" + columns + "xf32>", result = "tensor<?x" + columns + "xf32>";
+    const std::string dims = last == 3 ? "0, 1, 2" : "0, 1", ofResult = last == 3 ? "0, 2" : "0";
+    const std::string text =
+        "func.func @k(%a: i64, %b: i64" + std::string(last == 3 ? ", %c: i64" : "") + ", %x: " + tensor +
+        " {tenon.dims = array<i64: " + dims + ">}) -> (" + result + " {tenon.dims = array<i64: " + ofResult +
+        ">}) {\n%z = arith.constant 0xFF800000 : f32\n%0 = arith.index_cast %a : i64 to index\n" +
+        (last == 3 ? "%2 = arith.index_cast %c : i64 to index\n" : "") + "%e = tensor.empty(%0" +
+        (last == 3 ? ", %2" : "") + ") : " + result + "\n%f = linalg.fill ins(%z : f32) outs(%e : " + result + ") -> " +
+        result +
+        "\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>], "
+        "iterator_types = [\"parallel\", \"reduction\", \"parallel\"]} ins(%x : " +
+        tensor + ") outs(%f : " + result +
+        ") {\n^bb0(%v: f32, %s: f32):\n%t = arith.maximumf %s, %v : f32\nlinalg.yield %t : f32\n} -> " + result +
+        "\nreturn %r : " + result + "\n}\n";
+    auto kernel = KernelFunction::read(parseFunction(text));
+    EXPECT_TRUE(mlir::succeeded(kernel)) << messages_ << text;
+    return Columns().plans(*kernel, GroupShape::of(*kernel));
+  }
+
+  static int64_t sizeOf(llvm::ArrayRef<Extent> extents, llvm::ArrayRef<int64_t> sizes) {
+    int64_t size = 1;
+    for (const Extent &extent : extents)
+      size *= extent.value ? sizes[*argumentOf(extent.value)] : extent.size;
+    return size;
+  }
+  static bool holds(const Guard &guard, llvm::ArrayRef<int64_t> sizes) {
+    auto holdsToo = [&](const Guard &each) { return holds(each, sizes); };
+    if (!guard.unless.empty())
+      return !llvm::all_of(guard.unless, holdsToo);
+    int64_t length = sizeOf(guard.length, sizes);
+    for (const GridFactor &factor : guard.tiles)
+      length *= (sizeOf(factor.extents, sizes) + factor.perBlock - 1) / factor.perBlock;
+    return guard.holdsFor(length);
+  }
+  /// Those that run, "parts" and "total" with their names.
+  static std::string running(const std::vector<Plan> &plans, llvm::ArrayRef<int64_t> sizes) {
+    std::string found;
+    for (const Plan &plan : plans)
+      if (llvm::all_of(plan.guards, [&](const Guard &guard) { return holds(guard, sizes); })) {
+        found += plan.choice("narrow") ? "narrow " : plan.choice("width") == 1 ? "single " : "vectors ";
+        found += plan.choice("total") ? "total " : plan.choice("parts") ? "parts " : "";
+      }
+    return found;
+  }
+};
+
+TEST_F(ColumnsOfUnknownSize, OneOfTheirKernelsRuns) {
+  const std::vector<Plan> all = plans("?", 3);
+  EXPECT_EQ(all.front().scratch.size(), 1U);
+  EXPECT_EQ(running(all, {8, 300, 64}), "vectors ");
+  EXPECT_EQ(running(all, {8, 300, 65}), "single ");
+  EXPECT_EQ(running(all, {8, 300, 32}), "narrow ");
+  EXPECT_EQ(running(all, {8, 16, 32}), "vectors ") << "few rows";
+  EXPECT_EQ(running(all, {8, 1024, 64}), "vectors ");
+  EXPECT_EQ(running(all, {8, 1025, 64}), "vectors parts single total ");
+  EXPECT_EQ(running(all, {8, 1025, 65}), "single parts single total ");
+  EXPECT_EQ(running(all, {8, 1025, 3}), "narrow parts narrow total ");
+  EXPECT_EQ(running(all, {128, 1025, 64}), "vectors parts single total ");
+  EXPECT_EQ(running(all, {129, 1025, 64}), "vectors ") << "blocks enough";
+  EXPECT_EQ(running(all, {65, 1025, 65}), "single ");
+}
+
+TEST_F(ColumnsOfUnknownSize, KnownColumnsAreNarrowWhereTheyHaveNoVectors) {
+  const std::vector<Plan> odd = plans("5", 2);
+  EXPECT_EQ(running(odd, {8, 300}), "narrow ");
+  EXPECT_EQ(running(odd, {8, 3000}), "narrow parts narrow total ");
+  const std::vector<Plan> even = plans("6", 2);
+  EXPECT_EQ(running(even, {8, 300}), "vectors ");
+  EXPECT_EQ(running(even, {8, 3000}), "vectors parts single total ");
 }
 
 } // namespace
