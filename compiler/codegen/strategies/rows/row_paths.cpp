@@ -32,6 +32,8 @@ constexpr uint32_t kMaxKept = 64;
 // computed again takes less, and is counted as it lies in memory; so is what many lanes keep, who have vectors enough
 // that all but a few exist.
 constexpr uint32_t kFewKept = 16, kFewSeenOnce = 32;
+// Elements of a thread that has some more, so that fewer threads have none.
+constexpr uint32_t kMostPlaces = 32;
 constexpr uint32_t kManyLanes = 128;
 // Of each block of a cluster. Two of them are on a multiprocessor, so that one loads while the other computes: they
 // share its 64 K registers, of which the elements get so many, and its 227 KiB of shared memory.
@@ -64,6 +66,15 @@ bool isNarrow(const RowDemand &demand) {
 /// many exchanges (an H200, layernorm 1048576 x 128 bf16: 142 us instead of 160, of unknown length 152 instead of 203).
 bool takesPairs(const RowDemand &demand) {
   return demand.again && isNarrow(demand) && demand.tensors == 1;
+}
+
+/// What threads compute of vectors that the row has not takes time, too: half as many threads with more vectors each
+/// have less of it (777 f32: 64 threads have place for 256 vectors of which there are 194, 32 threads for 224).
+bool halvesLanes(const RowDemand &demand, int64_t vectors, uint32_t lanes) {
+  const auto placesOf = [&](uint32_t lanes) { return llvm::alignTo(uint64_t(vectors), lanes); };
+  return lanes <= kRowThreads && demand.tensors == 1 &&
+         demand.width * llvm::divideCeil(vectors, lanes / 2) <= kMostPlaces &&
+         8 * placesOf(lanes / 2) <= 7 * placesOf(lanes);
 }
 
 /// A thread that loads one vector waits for it, unless it has another row's as well. Where elements are narrow and
@@ -112,8 +123,19 @@ RowPath loopOf(RowPath path, int64_t vectors, std::optional<int64_t> rows) {
 
 } // namespace
 
+/// Where a row is many pieces, the widest vectors that a piece of known length is a multiple of.
+static uint32_t widthInPieces(uint32_t width, const GroupShape &shape) {
+  const std::optional<int64_t> piece = shape.axes.back().size;
+  if (shape.reducedAxes().size() < 2 || !piece || *piece % 2 != 0)
+    return width;
+  while (width > 2 && *piece % width != 0)
+    width /= 2;
+  return width;
+}
+
 RowDemand RowDemand::of(const KernelFunction &kernel, const GroupShape &shape) {
-  const uint32_t width = narrowedByCalls(kernel, vectorWidth(kernel, shape, shape.axes.size() - 1));
+  const uint32_t width =
+      widthInPieces(narrowedByCalls(kernel, vectorWidth(kernel, shape, shape.axes.size() - 1)), shape);
   uint32_t bytes = 0;
   for (const ElementInput &input : elementInputs(kernel, shape))
     bytes += width * dispatch::elementBytes(input.tensor->element);
@@ -143,6 +165,8 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
   } else {
     const int64_t each = std::min<int64_t>(4, mostChunks(demand, kRowThreads));
     path.threads = path.lanes = std::clamp(powerOfTwo(llvm::divideCeil(vectors, each)), 64u, 1024u);
+    if (halvesLanes(demand, vectors, path.lanes))
+      path.threads = path.lanes /= 2;
   }
   // Measured: what a warp reads once in four steps it does as fast; what it computes again, it does not.
   const bool mayWait = demand.again == (vectors <= 4 * kWarp);
@@ -191,8 +215,10 @@ public:
     const int64_t around = holdsEdges(lanes) ? demand_.width - 1 : 0;
     add(path, int64_t(lanes) * kept * demand_.width + around, ofFew);
   }
-  /// Rows that are read in a loop.
-  void addLooped(uint32_t lanes, int64_t longest) { add({.lanes = lanes, .threads = kRowThreads}, longest, 0); }
+  /// Rows that are read in a loop; by more threads where they are few.
+  void addLooped(uint32_t lanes, int64_t longest) {
+    add({.lanes = lanes, .threads = kRowThreads}, longest, demand_.width > 1 ? kMostThreads : 0);
+  }
   /// The longest ones; those that are not read again by more threads where rows are few.
   void addRest() {
     if (demand_.again && !demand_.onePass && demand_.width > 1) {
