@@ -221,7 +221,8 @@ private:
     SmallVector<Value> sizes;
     if (!known)
       sizes.push_back(sizeOf(b, function.getLoc(), scratch, [&](Value size) -> Value {
-        return arith::IndexCastOp::create(b, function.getLoc(), b.getIndexType(), size);
+        return size.getType().isIndex() ? size
+                                        : arith::IndexCastOp::create(b, function.getLoc(), b.getIndexType(), size);
       }));
     terminator->insertOperands(terminator->getNumOperands(),
                                tensor::EmptyOp::create(b, function.getLoc(), type, sizes).getResult());
@@ -261,8 +262,11 @@ private:
       dims.push_back(
           sizeOf(b, before.getLoc(), scratch, [&](Value extent) { return before.getWorkload()[*argumentOf(extent)]; }));
     }
+    SmallVector<int64_t> tied(before.getTiedOperands().value_or(ArrayRef<int64_t>()));
+    if (!tied.empty())
+      tied.push_back(-1);
     auto after = flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), types, dims,
-                                          before.getArguments(), before.getArgumentDims());
+                                          before.getArguments(), before.getArgumentDims(), tied);
     for (auto [old, replacement] : llvm::zip(before.getResults(), after.getResults()))
       old.replaceAllUsesWith(replacement);
     before.erase();

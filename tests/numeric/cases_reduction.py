@@ -5,6 +5,7 @@ import numpy as np
 import elements
 from cases import Case, argument, forms, generator
 from elements import FLOATS, INTEGERS, is_float
+from movement_nodes import Slice, Transpose
 from nodes import ArgMax, Elementwise, Reduce, ReduceBody, Softmax, Step
 from program import Program
 
@@ -39,6 +40,22 @@ def reduction_cases(sizes):
                             return whole_axes(torch, t, axes, name)
                     program = Program([argument(kind, x, dynamic), Reduce(((0, 0),), axes, [operation], wide=True)], [(1, 0)])
                     yield Case(f"{name} of {layout}", kind, program, torch)
+
+
+def long_column_cases():
+    """Columns in the middle of tensors of unknown size, so long that they are parts: of few and many, of a slice, and where the program
+    may read two dimensions as one."""
+    for kind in ("f32", "bf16"):
+        def reduced(data, axes, *between):
+            nodes = [argument(kind, data, True), *between]
+            return Program(nodes + [Reduce(((len(between), 0),), axes, ["arith.addf"], wide=True)], [(len(nodes), 0)])
+        for columns in (5, 37, 40):
+            x = elements.draw(generator("long columns", kind, columns), kind, (2, 1700, columns))
+            yield Case("sum of long columns", kind, reduced(x, [1]))
+            yield Case("sum of long columns", kind, reduced(x, [1], Slice((0, 0), [0, 112, 0], (2, 1500, columns), [1, 1, 1])))
+        x = elements.draw(generator("long columns", kind), kind, (2, 1100, 9, 4))
+        yield Case("sum of long columns", kind, reduced(x, [0, 1]))
+        yield Case("sum of long columns", kind, reduced(x, [2], Transpose((0, 0), [3, 0, 1, 2])))
 
 
 def argmax_cases(sizes):
@@ -406,6 +423,7 @@ def cases(sizes):
     yield from long_group_cases()
     yield from full_cluster_cases()
     yield from kept_column_cases()
+    yield from long_column_cases()
     yield from special_cases(sizes)
     yield from ragged_cases()
     yield from column_norm_cases()
