@@ -15,8 +15,8 @@ using namespace llvm;
 namespace tenon::compiler::codegen {
 namespace {
 
-// 1 / b is a division, too: fewer quotients are not worth it. Those that ask together, at least and at most.
-constexpr size_t kLeastOfDivisor = 4, kLeastTogether = 2, kMostTogether = 16;
+// Quotients that ask together, at least and at most.
+constexpr size_t kLeastTogether = 2, kMostTogether = 16;
 // Instructions that are computed earlier, so that a quotient stands with those before it.
 constexpr unsigned kMostMoved = 48;
 // Bits of 2^-96, 2^96, 2^-24 and 2^24.
@@ -143,7 +143,7 @@ void addGroups(const Group &quotients, SmallVectorImpl<Group> &groups) {
 
 } // namespace
 
-unsigned shareDivisors(Module &device) {
+unsigned shareDivisors(Module &device, unsigned least) {
   unsigned count = 0;
   for (Function &function : device) {
     MapVector<Value *, MapVector<BasicBlock *, Group>> quotients; // by divisor
@@ -157,7 +157,7 @@ unsigned shareDivisors(Module &device) {
         addGroups(ofBlock, groups);
       for (const Group &group : groups)
         all += group.size();
-      if (all < kLeastOfDivisor)
+      if (all < least)
         continue;
       const Divisor divisor = divisorOf(value, function);
       for (const Group &group : groups)

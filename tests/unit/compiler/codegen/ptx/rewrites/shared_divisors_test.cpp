@@ -22,7 +22,7 @@ std::string shared(const std::string &body, unsigned count) {
       "declare void @other()\ndefine void @f(ptr %p, float %w, float %x, float %y, float %z, float %d) {\n" + body +
       "ret void\n}\n";
   return rewritten(text, Printed::FunctionF,
-                   [&](llvm::Module &module) { EXPECT_EQ(shareDivisors(module), count) << text; });
+                   [&](llvm::Module &module) { EXPECT_EQ(shareDivisors(module, /*least=*/4), count) << text; });
 }
 
 /// Quotients of all four, each stored before the next is computed.
