@@ -64,9 +64,18 @@ private:
   void last();
 
   Sum sum() { return Sum::of(*dispatch::combinerOf(op_.getRegion().front()), output_.tensor.element); }
-  /// The key of a place; behind the last, that of no slice.
+  Value asNumber(Value integer) {
+    Type i64 = k_.b.getI64Type();
+    return integer.getType() == i64 ? integer : arith::ExtUIOp::create(k_.b, k_.loc, i64, integer).getResult();
+  }
+  Value withinUpdates(Value place) { return k_.min(place, k_.sub(places_.updates, k_.number(1))); }
+  /// The key of a place; that of no slice where the place is none. It is loaded without a branch: many loads are on
+  /// their way then before one is waited for.
   Value keyAt(Value place, Value isThere);
-  Value updateAt(Value place);
+  /// Which update stands at a place; behind the last, the last.
+  Value numberAt(Value place);
+  /// This thread's element of it.
+  Value update(Value number);
   void combineInto(Value key, Value value);
   /// What the tile leaves of a run that goes on from the one before; the first tile leaves nothing.
   Value left(Value tile) {
@@ -109,23 +118,15 @@ void SortedScatterWriter::write() {
 }
 
 Value SortedScatterWriter::keyAt(Value place, Value isThere) {
-  Type i64 = k_.b.getI64Type();
-  return k_
-      .choose(
-          isThere, TypeRange{i64},
-          [&] {
-            Value key = w_.load(w_.kernel.along.inputs[2], place);
-            return SmallVector<Value>{
-                key.getType() == i64 ? key : arith::ExtUIOp::create(k_.b, k_.loc, i64, key).getResult()};
-          },
-          [&] { return SmallVector<Value>{places_.keys}; })
-      .front();
+  Value key = asNumber(w_.load(w_.kernel.along.inputs[2], withinUpdates(place)));
+  return k_.select(isThere, key, places_.keys);
 }
 
-Value SortedScatterWriter::updateAt(Value place) {
-  Value number = w_.load(w_.kernel.along.inputs[3], place);
-  if (number.getType() != k_.b.getI64Type())
-    number = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), number);
+Value SortedScatterWriter::numberAt(Value place) {
+  return asNumber(w_.load(w_.kernel.along.inputs[3], withinUpdates(place)));
+}
+
+Value SortedScatterWriter::update(Value number) {
   return w_.load(w_.kernel.along.inputs[0], k_.add(k_.mul(number, places_.elements), element_));
 }
 
@@ -150,12 +151,14 @@ void SortedScatterWriter::tiles() {
   SmallVector<Value> open = {before, neutral(k_, sum), isHead};
   open =
       k_.loop(first, k_.add(first, k_.number(tilePlaces_)), k_.number(kAtOnce), open, [&](Value base, ValueRange now) {
-        SmallVector<Value> run(now), keys, values;
+        SmallVector<Value> run(now), keys, numbers, values;
         for (int64_t i = 0; i < kAtOnce; ++i) {
           Value place = k_.add(base, k_.number(i));
           keys.push_back(keyAt(place, k_.less(place, places_.updates)));
-          values.push_back(widen(k_, sum, updateAt(k_.min(place, k_.sub(places_.updates, k_.number(1))))));
+          numbers.push_back(numberAt(place));
         }
+        for (Value number : numbers)
+          values.push_back(widen(k_, sum, update(number)));
         for (int64_t i = 0; i < kAtOnce; ++i) {
           Value isOther = differ(keys[i], run[0]);
           // What was open before the tile and has nothing of it is no run of it.
@@ -211,7 +214,7 @@ void SortedScatterWriter::last() {
   Value isLast = differ(keyAt(next, k_.less(next, places_.updates)), key);
   k_.when(k_.both(isLast, k_.less(key, places_.keys)), [&] {
     Value nothing = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(output_.tensor.element));
-    w_.store(output_.tensor, places_.elementOf(key, element_), w_.region({updateAt(tile_), nothing}).front());
+    w_.store(output_.tensor, places_.elementOf(key, element_), w_.region({update(numberAt(tile_)), nothing}).front());
   });
 }
 
