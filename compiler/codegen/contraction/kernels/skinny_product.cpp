@@ -293,15 +293,29 @@ void SkinnyProduct::leave(ArrayRef<Value> sums, Value warp) {
   k_.when(k_.equal(lane_, k_.number(0)), leaveAll);
 }
 
-/// Thread by thread an element of the result: what the warps have summed, in their order.
+/// Whether neighbours among the few are neighbours in every result: columns, where they are few.
+bool SkinnyProduct::areFewAdjacent() const {
+  const unsigned last = (how_.fewAreRows ? product_.rows : product_.columns).back();
+  return llvm::all_of(kernel_.kernel.ops, [&](const KernelOp &op) {
+    return llvm::all_of(op.outputs, [&](const KernelOutput &output) {
+      return !output.isStored || kernel_.shape.along(output.tensor, op.op, last) == GroupShape::Along::Adjacent;
+    });
+  });
+}
+
+/// Thread by thread an element of the result: what the warps have summed, in their order. Neighbouring threads have
+/// neighbours in memory, or each would write a sector of its own.
 void SkinnyProduct::storeResults(uint32_t warps) {
   const RowSum &sum = product_.sum;
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_, wide = warpsAcross_ * wideOfWarp_;
   Value lastFew = how_.fewAreRows ? space_.rows() : space_.columns();
   Value lastWide = how_.fewAreRows ? space_.columns() : space_.rows();
   bodies_.setWidth(1);
+  const bool isAlongFew = areFewAdjacent();
+  const uint32_t side = isAlongFew ? rows : wide;
   k_.loop(k_.thread(), k_.number(int64_t(rows) * wide), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
-    Value inRow = k_.rem(number, k_.number(wide)), row = k_.div(number, k_.number(wide));
+    Value adjacent = k_.rem(number, k_.number(side)), other = k_.div(number, k_.number(side));
+    Value row = isAlongFew ? adjacent : other, inRow = isAlongFew ? other : adjacent;
     Value fewAt = k_.add(fewBase_, row), wideAt = k_.add(firstWide_, inRow);
     k_.when(k_.both(k_.less(fewAt, lastFew), k_.less(wideAt, lastWide)), [&] {
       Bodies::Scope scope(bodies_);

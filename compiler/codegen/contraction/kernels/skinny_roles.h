@@ -57,6 +57,7 @@ private:
   void forEachSum(llvm::function_ref<void(size_t number, Value few, Value wide)> body);
   Value slot(Value warp, Value few, Value wide);
   void leave(llvm::ArrayRef<Value> sums, Value warp);
+  bool areFewAdjacent() const;
   void storeResults(uint32_t warps);
 
   // Tile after tile (skinny_ring.cpp).

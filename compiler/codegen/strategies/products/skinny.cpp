@@ -195,6 +195,11 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
       how.depthWarps *= 2;
   };
   divide();
+  // Of short sums a block has fewer warps for each, and more rows.
+  if (wide.isAlongReduced && how.positions > 2 && blocksOf(threads) < kEnoughBlocks) {
+    how.positions = 2;
+    divide();
+  }
   while (how.positions > 2 && !wide.isAlongReduced && blocksOf(threads) < kEnoughBlocks / 2)
     how.positions /= 2;
   const bool isShort = reduced_ && *reduced_ <= dispatch::kMostReducedOfSmall;
