@@ -121,9 +121,11 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
   if (hiding->weighsNothing) {
     first_ = first;
     last_ = last;
-  } else if (hiding->isWhole && hiding->isOnly && !hasLower_) {
-    // The first row sees a key, and so do all others.
-    last_ = k_.select(k_.less(zero, wholeTo), last, count_);
+  } else if (hiding->isWhole && hiding->isOnly) {
+    // There is a key that all rows see: then each sees one.
+    Value seen = k_.less(wholeFrom, wholeTo);
+    first_ = k_.select(seen, first, zero);
+    last_ = k_.select(seen, last, count_);
   }
 }
 

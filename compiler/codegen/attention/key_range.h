@@ -12,7 +12,8 @@
 //
 // Hidden by -inf, a key has the weight 0, and so it has in a chain where the weight, or a factor of it, is 0; no key is
 // multiplied there, not even an infinite one, and where all keys of a row are hidden its result is 0. Hidden by a large
-// negative number, it has one that rounds to 0, unless all keys of the row are hidden: then all keys are computed.
+// negative number, it has one that rounds to 0, unless all keys of the row are hidden: where no key is seen by all rows
+// of a tile, which would say that each sees one, all keys are computed.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"

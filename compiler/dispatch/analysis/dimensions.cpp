@@ -70,6 +70,10 @@ Value knownDimension(OpBuilder &builder, Location loc, Value tensor, int64_t dim
     return bitcast.getResultDims()[dynamicPosition(type, dimension)];
   if (auto reshape = tensor.getDefiningOp<flow::TensorReshapeOp>())
     return reshape.getResultDims()[dynamicPosition(type, dimension)];
+  if (auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>())
+    return expand.getOutputShape()[dynamicPosition(type, dimension)];
+  if (auto collapse = tensor.getDefiningOp<tensor::CollapseShapeOp>())
+    return foldedDimensionOf(builder, loc, collapse.getSrc(), collapse.getReassociationIndices()[dimension]);
   return nullptr;
 }
 

@@ -19,7 +19,7 @@ llvm::SmallVector<mlir::Value> unknownSizesOf(mlir::OpBuilder &builder, mlir::Lo
 mlir::Value foldedDimensionOf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                               llvm::ArrayRef<int64_t> dimensions);
 
-/// Replaces every tensor.dim of a linalg result, tensor.empty or flow.dispatch result by such a value.
+/// Replaces every tensor.dim of a linalg result, a reshape, tensor.empty or flow.dispatch result by such a value.
 void resolveDimensions(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

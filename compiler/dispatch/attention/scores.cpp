@@ -48,6 +48,13 @@ SmallVector<AffineExpr> loopsOf(linalg::GenericOp op) {
   return loops;
 }
 
+SmallVector<Term> elementsOf(Terms &terms, const Term &term) {
+  SmallVector<Term> elements;
+  Seen seen;
+  collectElements(terms, term, elements, seen);
+  return elements;
+}
+
 bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product, bool weightsAreLeft, unsigned most,
                 std::string &reason) {
   auto fail = [&](const char *why) {
@@ -61,9 +68,7 @@ bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product,
   const char *const isMixed = "its logits and its results are not both computed in f64";
   if (isF64(found.logits.value) != isWide)
     return fail(isMixed);
-  SmallVector<Term> elements;
-  Seen seen;
-  collectElements(terms, found.logits, elements, seen);
+  const SmallVector<Term> elements = elementsOf(terms, found.logits);
   const auto &rows = weightsAreLeft ? product.rows : product.columns;
   const auto &columns = weightsAreLeft ? product.columns : product.rows;
   if (columns.empty())

@@ -7,6 +7,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/prepare/device_scalars.h"
 #include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/fusing.h"
 #include "compiler/dispatch/prepare/guarded_reads.h"
@@ -17,6 +18,7 @@
 #include "compiler/dispatch/prepare/loops/repeated_sums.h"
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/loops/unit_sums.h"
+#include "compiler/dispatch/prepare/loops/unused_results.h"
 #include "compiler/dispatch/prepare/narrow_divisions.h"
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/window_checks.h"
@@ -333,6 +335,7 @@ void generalizeOperations(func::FuncOp function) {
   rewrite(function, std::move(toLinalg));
   nameParallelLoops(function);
   foldRepeatedLoops(function);
+  dropUnusedResults(function);
   splitLesserResults(function);
   readStartsAsInputs(function); // so that dimensions of one go through them
   dropUnitSums(function);
@@ -349,6 +352,7 @@ LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   MLIRContext *context = function.getContext();
   checkWindows(function);
   generalizeOperations(function);
+  keepScalarsOnDevice(function);
   auto fuse = [&] {
     RewritePatternSet patterns(context);
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);

@@ -32,6 +32,45 @@ bool isEqual(OpFoldResult a, OpFoldResult b) {
          first.getConstantIndex() == second.getConstantIndex();
 }
 
+/// What a number of the host lies between, as far as its bounds say it: exporters bring the begin of a slice inside.
+struct Range {
+  static constexpr int64_t kFar = int64_t(1) << 48; // sums of such do not wrap
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  bool isNear() const { return least >= -kFar && most <= kFar; }
+};
+
+Range rangeOf(Value value, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 8;
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return {*known, *known};
+  Operation *by = value.getDefiningOp();
+  if (!by || depth == kMostDepth)
+    return {};
+  auto operand = [&](unsigned number) { return rangeOf(by->getOperand(number), depth + 1); };
+  if (isa<arith::MaxSIOp>(by)) {
+    const Range a = operand(0), b = operand(1);
+    return {std::max(a.least, b.least), std::max(a.most, b.most)};
+  }
+  if (isa<arith::MinSIOp>(by)) {
+    const Range a = operand(0), b = operand(1);
+    return {std::min(a.least, b.least), std::min(a.most, b.most)};
+  }
+  if (isa<arith::AddIOp>(by)) {
+    const Range a = operand(0), b = operand(1);
+    return a.isNear() && b.isNear() && value.getType().isIndex() ? Range{a.least + b.least, a.most + b.most} : Range();
+  }
+  // Of a narrow number in a wide one: an index has 64 bits.
+  if (auto cast = dyn_cast<arith::IndexCastOp>(by); cast && value.getType().isIndex())
+    return operand(0);
+  return {};
+}
+
+Range rangeOf(OpFoldResult value) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return {*known, *known};
+  return rangeOf(cast<Value>(value));
+}
+
 /// The assertions of one operation.
 class PlaceChecks {
 public:
@@ -201,13 +240,12 @@ private:
   }
 
   void requireNotNegative(OpFoldResult value, const Twine &message) {
-    if (std::optional<int64_t> known = getConstantIntValue(value); !known || *known < 0)
+    if (rangeOf(value).least < 0)
       require(arith::CmpIPredicate::slt, b_.getIndexAttr(-1), value, message);
   }
 
   void requireBelow(OpFoldResult value, OpFoldResult end, const Twine &message) {
-    std::optional<int64_t> known = getConstantIntValue(value), knownEnd = getConstantIntValue(end);
-    if (!known || !knownEnd || *known >= *knownEnd)
+    if (rangeOf(value).most >= rangeOf(end).least)
       require(arith::CmpIPredicate::slt, value, end, message);
   }
 

@@ -24,7 +24,66 @@ SmallVector<Value> dynamicSizesOf(OpBuilder &b, Location loc, Value tensor) {
   return result;
 }
 
-/// The new shape is a tensor. Where the host made it of scalars, those are the sizes.
+/// The number that a size is, whatever types it went through on its way.
+OpFoldResult withoutCasts(OpFoldResult size) {
+  auto value = dyn_cast<Value>(size);
+  while (value)
+    if (auto cast = value.getDefiningOp<arith::IndexCastOp>();
+        cast && (cast.getType().isInteger(64) || cast.getIn().getType().isInteger(64)))
+      value = cast.getIn();
+    else
+      return value;
+  return size;
+}
+
+/// Those of a tensor: of what is computed, as they were given.
+SmallVector<OpFoldResult> givenSizes(OpBuilder &b, Location loc, Value tensor) {
+  while (auto op = tensor.getDefiningOp<linalg::LinalgOp>())
+    tensor = op.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get();
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return empty.getMixedSizes();
+  return tensor::getMixedSizes(b, loc, tensor);
+}
+
+/// Which of `longer` each of `shorter` is made of, as far as that is sure: of known sizes some together, an unknown one
+/// alone. Nothing where it is not.
+std::optional<SmallVector<ReassociationIndices>> groupsOf(ArrayRef<OpFoldResult> longer,
+                                                          ArrayRef<OpFoldResult> shorter) {
+  SmallVector<ReassociationIndices> groups;
+  size_t next = 0;
+  for (OpFoldResult size : shorter) {
+    ReassociationIndices &group = groups.emplace_back();
+    const std::optional<int64_t> known = getConstantIntValue(size);
+    if (next == longer.size())
+      return std::nullopt;
+    if (!known) {
+      if (!isEqualConstantIntOrValue(withoutCasts(longer[next]), withoutCasts(size)))
+        return std::nullopt;
+      group.push_back(int64_t(next++));
+      continue;
+    }
+    int64_t product = 1;
+    do {
+      const std::optional<int64_t> part = getConstantIntValue(longer[next]);
+      if (!part || *part == 0)
+        return std::nullopt;
+      product *= *part;
+      group.push_back(int64_t(next++));
+    } while (product < *known && next < longer.size());
+    if (product != *known)
+      return std::nullopt;
+  }
+  // Dimensions of one behind the last.
+  for (; next < longer.size() && !groups.empty(); ++next) {
+    if (!isConstantIntValue(longer[next], 1))
+      return std::nullopt;
+    groups.back().push_back(int64_t(next));
+  }
+  return next == longer.size() ? std::optional(groups) : std::nullopt;
+}
+
+/// The new shape is a tensor. Where the host made it of scalars, those are the sizes; where these say which dimensions
+/// are taken together or divided, operations on both sides can see it.
 struct LowerReshape : OpRewritePattern<tensor::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -43,6 +102,25 @@ struct LowerReshape : OpRewritePattern<tensor::ReshapeOp> {
       if (!size.getType().isIndex())
         size = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), size);
       sizes.push_back(size);
+    }
+    SmallVector<OpFoldResult> wanted;
+    for (unsigned next = 0; int64_t size : type.getShape())
+      wanted.push_back(ShapedType::isDynamic(size) ? OpFoldResult(sizes[next++]) : rewriter.getIndexAttr(size));
+    const SmallVector<OpFoldResult> given = givenSizes(rewriter, loc, op.getSource());
+    const auto from = cast<RankedTensorType>(op.getSource().getType());
+    auto isFolded = [](RankedTensorType longer, ArrayRef<ReassociationIndices> groups, Type shorter) {
+      return tensor::CollapseShapeOp::inferCollapsedType(longer, groups) == shorter;
+    };
+    if (given.size() > wanted.size()) {
+      if (const auto groups = groupsOf(given, wanted); groups && isFolded(from, *groups, type)) {
+        rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, type, op.getSource(), *groups);
+        return success();
+      }
+    } else if (given.size() < wanted.size()) {
+      if (const auto groups = groupsOf(wanted, given); groups && isFolded(type, *groups, from)) {
+        rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, type, op.getSource(), *groups, wanted);
+        return success();
+      }
     }
     rewriter.replaceOpWithNewOp<flow::TensorReshapeOp>(op, type, op.getSource(),
                                                        dynamicSizesOf(rewriter, loc, op.getSource()), sizes);

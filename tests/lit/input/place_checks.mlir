@@ -12,6 +12,32 @@ func.func @known(%x: tensor<8x?xf32>, %y: tensor<4xf32>, %z: tensor<8xf32>, %v: 
   return %0, %1, %2 : tensor<4x?xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
+// What was brought inside needs no assertion.
+// CHECK-LABEL: func.func @inside
+// CHECK-NOT: cf.assert
+func.func @inside(%x: tensor<8xf32>, %y: tensor<3xf32>, %given: i32) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %i = arith.index_cast %given : i32 to index
+  %low = arith.maxsi %i, %c0 : index
+  %at = arith.minsi %low, %c5 : index
+  %0 = tensor.insert_slice %y into %x[%at] [3] [1] : tensor<3xf32> into tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// One step further it is not: the last of three elements may lie behind.
+// CHECK-LABEL: func.func @nearly
+// CHECK: cf.assert %{{.*}}, "tensor.insert_slice ends behind the end of dimension 0"
+func.func @nearly(%x: tensor<8xf32>, %y: tensor<3xf32>, %given: i32) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %i = arith.index_cast %given : i32 to index
+  %low = arith.maxsi %i, %c0 : index
+  %at = arith.minsi %low, %c6 : index
+  %0 = tensor.insert_slice %y into %x[%at] [3] [1] : tensor<3xf32> into tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
 // CHECK-LABEL: func.func @slice
 // CHECK-SAME: %[[X:.*]]: tensor<?xf32>, %[[AT:.*]]: index
 // CHECK: %[[POSITIVE:.*]] = arith.cmpi sgt, %[[AT]], %{{.*}} : index

@@ -46,6 +46,13 @@ Place loopsFor(linalg::GenericOp op, AffineMap written, ArrayRef<AffineExpr> at)
   return llvm::is_contained(loops, AffineExpr()) ? Place() : loops;
 }
 
+/// Whether both are the same element: along a dimension of one there is no other.
+bool areSamePlace(Value tensor, ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) {
+  const ArrayRef<int64_t> shape = cast<ShapedType>(tensor.getType()).getShape();
+  return llvm::all_of(llvm::seq<size_t>(0, shape.size()),
+                      [&](size_t dimension) { return shape[dimension] == 1 || a[dimension] == b[dimension]; });
+}
+
 bool hasPlainBody(linalg::GenericOp op) {
   return llvm::all_of(*op.getBody(), [](Operation &inner) { return inner.getNumRegions() == 0; });
 }
@@ -176,7 +183,7 @@ bool Terms::areEqual(const Term &first, const Term &second, unsigned &budget) {
   if (a.value == b.value && a.place == b.place)
     return true;
   if (a.kind == Term::Kind::Element)
-    return false;
+    return a.value == b.value && areSamePlace(a.value, a.place, b.place);
   if (a.kind == Term::Kind::Outside) {
     Attribute x, y;
     return matchPattern(a.value, m_Constant(&x)) && matchPattern(b.value, m_Constant(&y)) && x == y;

@@ -2,8 +2,11 @@
 #include "compiler/dispatch/attention/forms/open_forms.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/attention/forms/expression.h"
+#include "compiler/dispatch/attention/forms/met_reshapes.h"
 #include "compiler/dispatch/attention/forms/sliced_forms.h"
+#include "compiler/dispatch/attention/forms/unit_rows.h"
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
@@ -28,12 +31,17 @@ std::optional<Source> sourceOf(linalg::GenericOp op, OpOperand &operand) {
   SmallVector<AffineExpr> loops;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     loops.push_back(getAffineDimExpr(loop, op.getContext()));
-  Terms terms;
+  Terms terms([](linalg::GenericOp producer) { return isCopy(producer); });
   const Term term = terms.of(op.getMatchingBlockArgument(&operand), op, loops);
   if (term.kind != Term::Kind::Element || term.value == operand.get())
     return std::nullopt;
   AffineMap map = AffineMap::get(op.getNumLoops(), 0, term.place, op.getContext());
-  if (!map.isProjectedPermutation() || term.value.getDefiningOp<linalg::GenericOp>() == op)
+  const ArrayRef<int64_t> shape = cast<RankedTensorType>(term.value.getType()).getShape();
+  const bool skipsNothing = llvm::all_of(llvm::enumerate(shape), [&](auto dimension) {
+    return dimension.value() == 1 || !isa<AffineConstantExpr>(map.getResult(dimension.index()));
+  });
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true) || !skipsNothing ||
+      term.value.getDefiningOp<linalg::GenericOp>() == op)
     return std::nullopt;
   return Source{term.value, map};
 }
@@ -76,6 +84,7 @@ void readSources(func::FuncOp function) {
       if (changes)
         op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
     }
+  dropUnitDimensionsOfInputs(function); // those that a source has beside
 }
 
 } // namespace
@@ -100,6 +109,7 @@ void openForms(func::FuncOp function) {
   dropUnitDimensionsOfInputs(function);
   auto fold = [&](bool expands) {
     RewritePatternSet patterns(context);
+    addMetReshapes(patterns);
     if (expands) {
       addSlicedForms(patterns);
       linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, dividesDimensions);
@@ -114,6 +124,8 @@ void openForms(func::FuncOp function) {
   fold(/*expands=*/true);
   generalizeOperations(function);
   readSources(function);
+  dropUnitRows(function);
+  fold(/*expands=*/false);
   eraseDeadOperations(function);
 }
 

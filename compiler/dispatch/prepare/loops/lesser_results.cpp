@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/loops/lesser_results.h"
 
+#include "compiler/dispatch/prepare/loops/unused_results.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -133,35 +135,6 @@ Value computeAlone(linalg::GenericOp op, unsigned number) {
   return alone->getResult(0);
 }
 
-/// The operation without those of its results that have a value already.
-void computeRest(linalg::GenericOp op, ArrayRef<Value> known) {
-  OpBuilder b(op);
-  const unsigned inputs = op.getNumDpsInputs();
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  SmallVector<Value> starts = llvm::to_vector(op.getDpsInits());
-  Operation *yield = op.getBody()->getTerminator();
-  for (unsigned number = known.size(); number-- > 0;)
-    if (known[number]) {
-      maps.erase(maps.begin() + inputs + number);
-      starts.erase(starts.begin() + number);
-      yield->eraseOperand(number);
-      op.getBody()->eraseArgument(inputs + number);
-    }
-  if (starts.empty()) {
-    op->replaceAllUsesWith(known);
-    op->erase();
-    return;
-  }
-  auto rest = linalg::GenericOp::create(b, op.getLoc(), ValueRange(starts).getTypes(), op.getDpsInputs(), starts, maps,
-                                        op.getIteratorTypesArray());
-  rest->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  rest.getRegion().takeBody(op.getRegion());
-  unsigned next = 0;
-  for (auto [number, result] : llvm::enumerate(op->getResults()))
-    result.replaceAllUsesWith(known[number] ? known[number] : rest->getResult(next++));
-  op->erase();
-}
-
 void split(linalg::GenericOp op) {
   SmallVector<Value> known(op.getNumDpsInits());
   for (OpOperand &init : op.getDpsInitsMutable()) {
@@ -181,8 +154,11 @@ void split(linalg::GenericOp op) {
     if (isLast || saySizes(without, op.getContext()))
       known[number] = computeAlone(op, number);
   }
-  if (llvm::any_of(known, [](Value value) { return bool(value); }))
-    computeRest(op, known);
+  llvm::SmallBitVector dropped(known.size());
+  for (auto [number, value] : llvm::enumerate(known))
+    dropped[number] = bool(value);
+  if (dropped.any())
+    (void)withoutResults(op, dropped, known);
 }
 
 } // namespace

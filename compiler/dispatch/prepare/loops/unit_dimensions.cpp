@@ -177,6 +177,8 @@ bool isReadAtZero(Value tensor, int64_t dimension, unsigned depth = 0) {
 /// Whether the tensor could as well be there without a dimension: nobody computes it in the kernel of its reader.
 bool isFreeToReshape(Value tensor) {
   Operation *producer = tensor.getDefiningOp();
+  if (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
+    return isFreeToReshape(producer->getOperand(0));
   return !producer || isa<tensor::EmptyOp, linalg::FillOp>(producer) || producer->hasTrait<OpTrait::ConstantLike>();
 }
 

@@ -37,6 +37,28 @@ TEST_F(Dimensions, TheSizeOfAResultIsThatOfItsStart) {
   EXPECT_EQ(size, (*function.getOps<mlir::tensor::EmptyOp>().begin()).getDynamicSizes()[0]);
 }
 
+TEST_F(Dimensions, TheSizeOfAReshapeIsThatOfWhatItReshapes) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<?x4x?xf32>, %n: index) -> (index, index, index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c = tensor.collapse_shape %a [[0, 1], [2]] : tensor<?x4x?xf32> into tensor<?x?xf32>
+      %e = tensor.expand_shape %c [[0], [1, 2]] output_shape [%n, %n, 1] : tensor<?x?xf32> into tensor<?x?x1xf32>
+      %rows = tensor.dim %c, %c0 : tensor<?x?xf32>
+      %columns = tensor.dim %c, %c1 : tensor<?x?xf32>
+      %given = tensor.dim %e, %c1 : tensor<?x?x1xf32>
+      return %rows, %columns, %given : index, index, index
+    })mlir");
+  resolveDimensions(function);
+  mlir::Operation *end = function.front().getTerminator();
+  auto rows = end->getOperand(0).getDefiningOp<mlir::arith::MulIOp>();
+  ASSERT_TRUE(rows);
+  for (auto dim : function.getOps<mlir::tensor::DimOp>())
+    EXPECT_EQ(dim.getSource(), function.getArgument(0));
+  EXPECT_TRUE(end->getOperand(1).getDefiningOp<mlir::tensor::DimOp>());
+  EXPECT_EQ(end->getOperand(2), function.getArgument(1));
+}
+
 TEST_F(Dimensions, TheSizeOfADispatchResultIsItsOwnOperand) {
   auto function = parseFunction(R"mlir(
     func.func @f(%a: tensor<?xf32>, %n: index, %m: index) -> index {
