@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/scores.h"
 
-#include <set>
-
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -10,22 +8,6 @@ namespace {
 
 // Tensors that logits are computed from; a kernel has 32 parameters.
 constexpr unsigned kMostElements = 20;
-
-using Seen = std::set<std::pair<const void *, std::vector<const void *>>>; // values at places
-
-void collectElements(Terms &terms, const Term &term, SmallVectorImpl<Term> &elements, Seen &seen) {
-  if (term.kind == Term::Kind::Element) {
-    elements.push_back(term);
-    return;
-  }
-  std::vector<const void *> place;
-  for (AffineExpr expr : term.place)
-    place.push_back(expr.getAsOpaquePointer());
-  if (term.kind != Term::Kind::Computed || !seen.insert({term.value.getAsOpaquePointer(), place}).second)
-    return;
-  for (unsigned i = 0; i < term.operation()->getNumOperands(); ++i)
-    collectElements(terms, terms.operand(term, i), elements, seen);
-}
 
 /// Whether the loops `ofScores` are those of the anchor, each once.
 bool areSame(const llvm::SmallDenseMap<unsigned, unsigned> &anchorOf, ArrayRef<unsigned> ofScores,
@@ -40,20 +22,6 @@ bool areSame(const llvm::SmallDenseMap<unsigned, unsigned> &anchorOf, ArrayRef<u
 }
 
 } // namespace
-
-SmallVector<AffineExpr> loopsOf(linalg::GenericOp op) {
-  SmallVector<AffineExpr> loops;
-  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-    loops.push_back(getAffineDimExpr(loop, op.getContext()));
-  return loops;
-}
-
-SmallVector<Term> elementsOf(Terms &terms, const Term &term) {
-  SmallVector<Term> elements;
-  Seen seen;
-  collectElements(terms, term, elements, seen);
-  return elements;
-}
 
 bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product, bool weightsAreLeft, unsigned most,
                 std::string &reason) {

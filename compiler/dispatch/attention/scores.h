@@ -10,12 +10,6 @@
 
 namespace tenon::compiler::dispatch {
 
-/// The loops of an operation, each at its own place.
-llvm::SmallVector<mlir::AffineExpr> loopsOf(mlir::linalg::GenericOp op);
-
-/// The elements of tensors that a term is computed from.
-llvm::SmallVector<Term> elementsOf(Terms &terms, const Term &term);
-
 /// Finds the products that `found.logits` is computed from, `most` of them at most, and the loops that the logits have.
 /// `found` knows the last product and its keys. False where there are none; `reason` says why.
 bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product, bool weightsAreLeft, unsigned most,

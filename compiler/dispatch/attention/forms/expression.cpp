@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -55,6 +56,22 @@ bool areSamePlace(Value tensor, ArrayRef<AffineExpr> a, ArrayRef<AffineExpr> b) 
 
 bool hasPlainBody(linalg::GenericOp op) {
   return llvm::all_of(*op.getBody(), [](Operation &inner) { return inner.getNumRegions() == 0; });
+}
+
+using Seen = std::set<std::pair<const void *, std::vector<const void *>>>; // values at places
+
+void collectElements(Terms &terms, const Term &term, SmallVectorImpl<Term> &elements, Seen &seen) {
+  if (term.kind == Term::Kind::Element) {
+    elements.push_back(term);
+    return;
+  }
+  std::vector<const void *> place;
+  for (AffineExpr expr : term.place)
+    place.push_back(expr.getAsOpaquePointer());
+  if (term.kind != Term::Kind::Computed || !seen.insert({term.value.getAsOpaquePointer(), place}).second)
+    return;
+  for (unsigned i = 0; i < term.operation()->getNumOperands(); ++i)
+    collectElements(terms, terms.operand(term, i), elements, seen);
 }
 
 } // namespace
@@ -201,6 +218,20 @@ bool Terms::areEqual(const Term &first, const Term &second, unsigned &budget) {
     if (!areEqual(operand(a, i), operand(b, i), budget))
       return false;
   return true;
+}
+
+SmallVector<AffineExpr> loopsOf(linalg::GenericOp op) {
+  SmallVector<AffineExpr> loops;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    loops.push_back(getAffineDimExpr(loop, op.getContext()));
+  return loops;
+}
+
+SmallVector<Term> elementsOf(Terms &terms, const Term &term) {
+  SmallVector<Term> elements;
+  Seen seen;
+  collectElements(terms, term, elements, seen);
+  return elements;
 }
 
 TypedAttr splatOf(Value tensor) {

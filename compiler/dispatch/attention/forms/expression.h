@@ -61,6 +61,12 @@ private:
   llvm::SetVector<mlir::Operation *> visited_;
 };
 
+/// The loops of an operation, each at its own place.
+llvm::SmallVector<mlir::AffineExpr> loopsOf(mlir::linalg::GenericOp op);
+
+/// The elements of tensors that a term is computed from.
+llvm::SmallVector<Term> elementsOf(Terms &terms, const Term &term);
+
 /// A tensor of one value everywhere: its attribute.
 mlir::TypedAttr splatOf(mlir::Value tensor);
 /// Whether a scalar, or every element of a tensor, is a number that `holds` of.

@@ -2,7 +2,7 @@
 #include "compiler/dispatch/attention/forms/unit_rows.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/attention/scores.h"
+#include "compiler/dispatch/attention/forms/expression.h"
 #include "compiler/dispatch/prepare/loops/changed_loops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
