@@ -12,6 +12,7 @@
 #include "compiler/codegen/ptx/rewrites/named_numbers.h"
 #include "compiler/codegen/ptx/rewrites/narrow_to_bool.h"
 #include "compiler/codegen/ptx/rewrites/pair_sums.h"
+#include "compiler/codegen/ptx/rewrites/round_bf16.h"
 #include "compiler/codegen/ptx/rewrites/shared_divisors.h"
 #include "compiler/codegen/ptx/rewrites/target_queries.h"
 #include "compiler/codegen/ptx/rewrites/widen_bf16.h"
@@ -248,6 +249,7 @@ private:
     widenWords(*device_);
     if (!options_.fastMath)
       shareDivisors(*device_);
+    roundByPairs(*device_, arch_);
     narrowToBool(*device_);
     splitPairSums(*device_);
     if (options_.keepLlvmIr) {
