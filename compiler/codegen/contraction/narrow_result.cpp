@@ -107,7 +107,7 @@ SmallVector<Value> NarrowResult::load(TileSpace &space, Value firstColumn, uint3
   Type word = k.b.getI32Type();
   Value loads = arith::ExtUIOp::create(k.b, k.loc, word, isNarrow);
   Value column = k.add(k.add(space.firstColumn(), firstColumn), columnOfLane());
-  const uint32_t most = std::min<uint32_t>(columns / 8, kMostLoaded / uint32_t(alongColumns_.size()));
+  const uint32_t most = std::min<uint32_t>(eighthsOf(columns), kMostLoaded / uint32_t(alongColumns_.size()));
   for (uint32_t eighth = 0; eighth < most; ++eighth)
     for (const AlongColumns &each : alongColumns_) {
       Value at = kernel_->bodies.address(*each.op, *each.tensor,
@@ -122,6 +122,15 @@ SmallVector<Value> NarrowResult::load(TileSpace &space, Value firstColumn, uint3
                            .getResult(0));
     }
   return loaded;
+}
+
+/// Of a part of so many columns, how many eights there are results of: a matrix that is narrower than a tile has one
+/// tile of columns, and what is behind it is no result.
+uint32_t NarrowResult::eighthsOf(uint32_t columns) const {
+  const std::optional<int64_t> known = kernel_->shape.sizeOf(kernel_->product.columns);
+  if (!known || *known > columns || columns != kernel_->columns)
+    return columns / 8;
+  return uint32_t(llvm::divideCeil(*known, 8));
 }
 
 /// Of each eight columns, the first of the two whose sums a lane has.
@@ -216,7 +225,7 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
     return k.at(half, k.b.getI8Type(), bytes);
   };
   arena = k.at(arena, k.b.getI8Type(), k.mul(warpRow, k.number(kLineBytes)));
-  const uint32_t columns = uint32_t(sums.size()) * kThreads / kRows;
+  const uint32_t columns = uint32_t(sums.size()) * kThreads / kRows, eighths = eighthsOf(columns);
   // Of boxes that fill one half after the other, the last may still be on its way.
   const unsigned pending = columns % (2 * kColumns) == 0 ? 1 : 0;
   for (uint32_t first = 0; first < columns; first += kColumns) {
@@ -235,6 +244,10 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
       const uint32_t matrices = 2 * std::min(2u, width / 8 - group);
       for (uint32_t matrix = 0; matrix < matrices; ++matrix) {
         const uint32_t eighth = first / 8 + group + matrix / 2;
+        if (eighth >= eighths) { // goes nowhere
+          pairs.push_back(k.word(k.number(0)));
+          continue;
+        }
         pairs.push_back(pair(space, k.add(row, k.number(8 * (matrix % 2))), k.add(column, k.number(8 * eighth)),
                              sums.slice(4 * eighth + 2 * (matrix % 2), 2), loadedOf(eighth)));
       }

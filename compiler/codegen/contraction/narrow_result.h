@@ -49,6 +49,7 @@ private:
   /// The results of two sums at a position, 32 bits.
   mlir::Value pair(TileSpace &space, mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums,
                    llvm::ArrayRef<mlir::Value> loaded);
+  uint32_t eighthsOf(uint32_t columns) const;
   mlir::Value columnOfLane();
   void store(TileSpace &space, mlir::Value from, mlir::Value row, mlir::Value column);
   void storeBox(TileSpace &space, mlir::Value tensorMap, mlir::Value from, mlir::Value row, mlir::Value column);
