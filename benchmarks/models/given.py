@@ -59,6 +59,13 @@ def vectors(case, generator):
     return [torch.randn(case.batch, 32 if case.tiny else 1024, generator=generator).to(case.element())]
 
 
+def latents(case, generator):
+    """Latent images, the time of each, and states of 77 tokens."""
+    return [torch.randn(case.batch, 4, case.length, case.length, generator=generator).to(case.element()),
+            torch.linspace(20, 900, case.batch).to(case.element()),
+            torch.randn(case.batch, 9 if case.tiny else 77, 32 if case.tiny else 768, generator=generator).to(case.element())]
+
+
 def waves(case, generator):
     return [torch.randn(case.batch, case.length, generator=generator).to(case.element())]
 

@@ -101,6 +101,7 @@ MODELS = {
     "gemma2": (published.gemma2, given.tokens),
     "wav2vec2": (published.wav2vec2, given.waves),
     "clip": (published.clip, given.texts_and_images),
+    "diffusion": (published.diffusion, given.latents),
     "clicks": (clicks, given.clicks),
     "graph": (graph_net, given.graph),
     "points": (point_net, given.points),
@@ -213,6 +214,7 @@ SETS = {
              for kind in ("f32", "bf16")] +
             [Case("wav2vec2", kind, 2, 400, True) for kind in ("f32", "bf16")] +
             [Case("clip", kind, 3, 0, True) for kind in ("f32", "bf16")] +
+            [Case("diffusion", kind, 2, 8, True) for kind in ("f32", "f16")] +
             [Case("clicks", "f32", 5, 0, True), Case("graph", "f32", 1, 50, True), Case("points", "f32", 2, 33, True),
              Case("radiance", "f32", 2, 33, True)] +
             [Case("train_decoder", kind, 2, 16, True) for kind in ("f32", "bf16")] +
@@ -234,7 +236,7 @@ SETS = {
               Case("inception", "f16", 32, 299), Case("deeplab", "bf16", 4, 512), Case("segformer", "bf16", 8, 512),
               Case("distilbert", "f16", 32, 128), Case("deberta", "bf16", 8, 256), Case("pythia", "bf16", 4, 1024),
               Case("gemma2", "bf16", 1, 2048), Case("wav2vec2", "bf16", 8, 80000),
-              Case("clip", "f16", 64), Case("clicks", "f32", 2048), Case("graph", "f32", 1, 65536), Case("points", "f32", 32, 1024),
+              Case("clip", "f16", 64), Case("diffusion", "f16", 2, 64), Case("clicks", "f32", 2048), Case("graph", "f32", 1, 65536), Case("points", "f32", 32, 1024),
               Case("radiance", "f32", 64, 1024), Case("train_decoder", "bf16", 4, 512), Case("decode", "f16", 8, 4095)],
     "dynamic": [Case("resnet50", "bf16", 32, 224, dynamic="batch"), Case("vit_b_16", "bf16", 32, 224, dynamic="batch"),
                 Case("bert", "bf16", 8, 128, dynamic="batch"), Case("bert", "bf16", 8, 512, dynamic="length"),

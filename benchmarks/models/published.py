@@ -186,3 +186,20 @@ def clip(case):
     small = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96}
     return Nearness(CLIPModel(CLIPConfig(text_config=small | {"vocab_size": 100, "max_position_embeddings": 32, "eos_token_id": 99},
                                          vision_config=small | {"image_size": 32, "patch_size": 8}, projection_dim=32)))
+
+
+def diffusion(case):
+    """The U-Net of Stable Diffusion 1.5, of 860 million weights: noise in latent images, of when and of a text's states."""
+    from diffusers import UNet2DConditionModel  # pylint: disable=import-outside-toplevel
+
+    class Noise(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, images, times, texts):
+            return self.inner(images, times, texts, return_dict=False)[0]
+    small = {"block_out_channels": (32, 64), "down_block_types": ("CrossAttnDownBlock2D", "DownBlock2D"), "layers_per_block": 1,
+             "up_block_types": ("UpBlock2D", "CrossAttnUpBlock2D"), "cross_attention_dim": 32, "norm_num_groups": 8}
+    large = {"block_out_channels": (320, 640, 1280, 1280), "cross_attention_dim": 768}
+    return Noise(UNet2DConditionModel(sample_size=case.length, attention_head_dim=8, **(small if case.tiny else large)))
