@@ -87,7 +87,10 @@ class Runner:
         self.folder = tempfile.mkdtemp(prefix="tenon_fuzz_", dir=options["temporary"])
 
     def malformed(self, source, message):
-        """Is it the program that is at fault? tenon-opt without passes reads and verifies, asked once for each message."""
+        """Is it the program that is at fault? tenon-opt without passes reads and verifies, asked once for each message. Where
+        there is none, it is not."""
+        if not os.path.exists(self.options["reader"]):
+            return False
         if stable(message) not in self.seen:
             done = subprocess.run([self.options["reader"], source], capture_output=True, timeout=SECONDS, check=False)
             self.seen[stable(message)] = done.returncode != 0

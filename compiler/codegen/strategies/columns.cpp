@@ -227,6 +227,8 @@ std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape 
   if (mayBeParts(kernel, shape))
     for (Plan &plan : plansOfParts(kernel, shape, plans))
       plans.push_back(plan);
+  if (isNarrow(*any))
+    few->choose("narrow", 0);
   for (Plan &plan : plansOf(name(), kernel, shape, *few, kMostFew, /*mayBeNarrow=*/false)) {
     plan.guards.insert(plan.guards.begin(), Guard{length, 0, kMostFew, /*orEmpty=*/true});
     plans.push_back(plan);

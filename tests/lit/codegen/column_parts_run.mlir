@@ -4,6 +4,26 @@
 // SLICE: 1x3xf32={{\[}}1187 1187 1187]
 // RUN: tenon-run %t.tenon --device=emulator --function=outer --input=2x1100x2x3xf32=1 --input=3x2xf32=0.5 --output=- | FileCheck %s --check-prefix=OUTER
 // OUTER: 2x3xf32={{\[}}2200.5 2200.5 2200.5][2200.5 2200.5 2200.5]
+// Of three columns, few rows and more have kernels of their own.
+// RUN: tenon-run %t.tenon --device=emulator --function=three --input=2x2x5x3xf16=1 --output=- | FileCheck %s --check-prefix=FEW
+// FEW: 2x3xf32={{\[}}10 10 10][10 10 10]
+// RUN: tenon-run %t.tenon --device=emulator --function=three --input=2x20x5x3xf16=1 --output=- | FileCheck %s --check-prefix=MORE
+// MORE: 2x3xf32={{\[}}100 100 100][100 100 100]
+func.func @three(%x: tensor<?x?x?x3xf16>) -> tensor<?x3xf32> {
+  %c0 = arith.constant 0 : index
+  %d0 = tensor.dim %x, %c0 : tensor<?x?x?x3xf16>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty(%d0) : tensor<?x3xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, d)>], iterator_types = ["parallel", "reduction", "reduction", "parallel"]} ins(%x : tensor<?x?x?x3xf16>) outs(%start : tensor<?x3xf32>) {
+  ^bb0(%e: f16, %s: f32):
+    %w = arith.extf %e : f16 to f32
+    %n = arith.addf %s, %w : f32
+    linalg.yield %n : f32
+  } -> tensor<?x3xf32>
+  return %sum : tensor<?x3xf32>
+}
+
 func.func @slice(%a0: tensor<?x?x?xf32>) -> (tensor<?x?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -110,6 +110,10 @@ TEST_F(ColumnsOfUnknownSize, KnownColumnsAreNarrowWhereTheyHaveNoVectors) {
   const std::vector<Plan> odd = plans("5", 2);
   EXPECT_EQ(running(odd, {8, 300}), "narrow ");
   EXPECT_EQ(running(odd, {8, 3000}), "narrow parts narrow total ");
+  // A kernel of few rows says that it is none, where others of its function are.
+  EXPECT_EQ(running(odd, {8, 2}), "vectors ");
+  for (const Plan &plan : odd)
+    EXPECT_TRUE(llvm::any_of(plan.choices, [](const auto &choice) { return choice.first == "narrow"; }));
   const std::vector<Plan> even = plans("6", 2);
   EXPECT_EQ(running(even, {8, 300}), "vectors ");
   EXPECT_EQ(running(even, {8, 3000}), "vectors parts single total ");
