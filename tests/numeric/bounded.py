@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from elements import EPS, LARGEST, TINY, is_float, ulp, unsigned, width, wrap
+from elements import EPS, FLUSHED, LARGEST, TINY, is_float, ulp, unsigned, width, wrap
 
 
 class Bounded:
@@ -38,7 +38,7 @@ def finish(kind, v, e, units=0.0):
         bad = ~np.isfinite(v) | ~np.isfinite(e) | (np.abs(v) + e > LARGEST[kind] / 4)
         e = np.where(bad, np.inf, e * 1.001 + units * ulp(kind, np.abs(v) + np.where(bad, 0, e)))
         # Small numbers lose digits, and a library function may flush what is below the normal range.
-        e = np.where(units > 1, e + TINY[kind] * 4, e)
+        e = np.where(units > 1, e + FLUSHED[kind], e)
     return Bounded(kind, np.where(bad, 0.0, v), e)
 
 

@@ -13,6 +13,8 @@ STORED = {"i1": np.uint8, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64"
 # The distance from 1 to the next number, the smallest number above 0, and the largest.
 EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7, "f32": 2.0 ** -23, "f64": 2.0 ** -52}
 TINY = {"f16": 2.0 ** -24, "bf16": 2.0 ** -133, "f32": 2.0 ** -149, "f64": 5e-324}
+# Where a number of a function's result may be flushed to 0: below what is normal in the type that it is computed in.
+FLUSHED = {"f16": 2.0 ** -22, "bf16": 2.0 ** -126, "f32": 2.0 ** -126, "f64": 2e-323}
 LARGEST = {"f16": 65504.0, "bf16": 3.3895e38, "f32": 3.4028e38, "f64": 1.797e308}
 
 

@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/computed_from.h"
 #include "compiler/dispatch/analysis/contraction.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -67,6 +68,28 @@ bool isAcross(const Group &group, linalg::GenericOp across, linalg::GenericOp ou
          areSame(axesOf(group, across, hereLeft ? product->columns : product->rows),
                  axesOf(group, output, thereLeft ? other->columns : other->rows)) &&
          llvm::none_of(across->getUsers(), [&](Operation *user) { return group.contains(user); });
+}
+
+// Blocks of values are brought in by tiles, each for so many rows at once; fewer rows read what they need themselves.
+constexpr int64_t kMostFewRows = 16;
+
+/// Whether it computes nothing: each element is that of a tensor at a place that the element's own place says.
+bool movesByPlace(linalg::GenericOp op) {
+  auto read = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<tensor::ExtractOp>();
+  return read && op.getNumDpsInputs() == 0 && op->getNumResults() == 1 &&
+         llvm::hasSingleElement(op.getBody()->getOps<tensor::ExtractOp>());
+}
+
+/// Whether so many rows share a block of values, or may.
+bool hasManyRows(linalg::GenericOp output, ArrayRef<unsigned> rows) {
+  const SmallVector<int64_t> sizes = output.getStaticLoopRanges();
+  int64_t count = 1;
+  for (unsigned loop : rows) {
+    if (ShapedType::isDynamic(sizes[loop]))
+      return true;
+    count *= sizes[loop];
+  }
+  return count > kMostFewRows;
 }
 
 } // namespace
@@ -164,6 +187,12 @@ bool completesAttention(Group &group, std::string &reason) {
     return !reduces(op) && !op->hasAttr(kStoredAttr) && !op->use_empty() &&
            (llvm::any_of(scores, isOnlyOf) || llvm::any_of(outputs, isOnlyOf));
   };
+  // No tile of values is brought in from places that are computed.
+  if (hasManyRows(output, weightsAreLeft ? second->rows : second->columns) &&
+      llvm::any_of(group.ops, [&](linalg::GenericOp op) { return isOnlyFactor(op) && movesByPlace(op); })) {
+    reason = "values that are only moved are stored for an attention of many queries";
+    return false;
+  }
   // Of each logit, in front of the softmax; of each result, behind it.
   Value logits = group.chained ? weights : group.softmax.getInput();
   for (linalg::GenericOp op : group.ops) {
