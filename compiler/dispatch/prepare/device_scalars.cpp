@@ -16,6 +16,8 @@ namespace {
 
 // Operations that a kernel computes for each element anew.
 constexpr size_t kMostSteps = 16;
+// Numbers of a block that are looked at: what is computed of two numbers is two that are computed of others.
+constexpr size_t kMostNumbers = 256;
 
 /// Arithmetic on whole numbers, of which host and device make the same.
 bool isWhole(Operation *op) {
@@ -55,6 +57,21 @@ std::optional<Reach> reachOf(tensor::ExtractOp number) {
   return reach;
 }
 
+/// Whether the number is there whatever sizes there are: the host says what is read behind the end.
+bool isThere(tensor::ExtractOp number) {
+  auto type = cast<RankedTensorType>(number.getTensor().getType());
+  return llvm::all_of(llvm::zip_equal(number.getIndices(), type.getShape()), [](auto each) {
+    APInt index;
+    return matchPattern(std::get<0>(each), m_ConstantInt(&index)) && std::get<1>(each) != ShapedType::kDynamic &&
+           index.sge(0) && index.slt(std::get<1>(each));
+  });
+}
+
+bool isNumberOrTensorOfOne(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return !type || type.getRank() == 0;
+}
+
 /// A number that an operation without loops computes of others, in `most` steps, is computed of these where it was
 /// read.
 /// @return those of the others that lie on the device; nothing where it is another number
@@ -64,16 +81,22 @@ std::optional<SmallVector<tensor::ExtractOp>> computeHere(tensor::ExtractOp numb
   if (!op || op.getNumLoops() != 0 || !op.hasPureTensorSemantics() || op.getBody()->getOperations().size() > most ||
       !llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) { return isWhole(&inner); }) ||
       !llvm::all_of(op.getRegionOutputArgs(), [](BlockArgument start) { return start.use_empty(); }) ||
+      !llvm::all_of(op->getOperands(), isNumberOrTensorOfOne) ||
       !llvm::all_of(op.getDpsInputs(), [](Value input) { return getElementTypeOrSelf(input).isIntOrIndex(); }))
     return std::nullopt;
   OpBuilder b(number);
   IRMapping here;
   SmallVector<tensor::ExtractOp> others;
+  llvm::SmallDenseMap<Value, Value> read;
   for (OpOperand *input : op.getDpsInputOperands()) {
     Value value = input->get();
     if (isa<RankedTensorType>(value.getType())) {
-      others.push_back(tensor::ExtractOp::create(b, number.getLoc(), value, ValueRange{}));
-      value = others.back();
+      Value &element = read[value];
+      if (!element) {
+        others.push_back(tensor::ExtractOp::create(b, number.getLoc(), value, ValueRange{}));
+        element = others.back();
+      }
+      value = element;
     }
     here.map(op.getMatchingBlockArgument(input), value);
   }
@@ -104,10 +127,9 @@ void computeInside(linalg::GenericOp reader, ArrayRef<Operation *> steps) {
 void keepScalarsOnDevice(func::FuncOp function) {
   for (Block &block : function.getBody()) {
     SmallVector<tensor::ExtractOp> open = llvm::to_vector(block.getOps<tensor::ExtractOp>());
-    while (!open.empty()) {
+    for (size_t looked = 0; !open.empty() && looked < kMostNumbers; ++looked) {
       tensor::ExtractOp number = open.pop_back_val();
-      if (!number.getType().isIntOrIndex() || !llvm::all_of(number.getIndices(), isConstant) ||
-          isConstant(number.getTensor()))
+      if (!number.getType().isIntOrIndex() || !isThere(number) || isConstant(number.getTensor()))
         continue;
       const std::optional<Reach> reach = reachOf(number);
       if (!reach)

@@ -439,10 +439,11 @@ void orderLoops(linalg::GenericOp op) {
 
 void Images::turn() {
   llvm::SetVector<Operation *> touched;
-  llvm::SmallPtrSet<Operation *, 16> reshapes; // of which both tensors are turned
+  // Of which both tensors are turned, each with the order of the shorter one, which is asked before any is turned.
+  llvm::SmallDenseMap<Operation *, Order, 16> reshapes;
   for (auto &[tensor, order] : orders_)
-    if (isTurnedReshape(tensor.getDefiningOp()))
-      reshapes.insert(tensor.getDefiningOp());
+    if (Operation *reshape = tensor.getDefiningOp(); isTurnedReshape(reshape))
+      reshapes[reshape] = isa<tensor::ExpandShapeOp>(reshape) ? orders_.lookup(reshape->getOperand(0)) : order;
   for (auto &[tensor, order] : orders_) {
     if (llvm::is_sorted(order))
       continue;
@@ -458,8 +459,7 @@ void Images::turn() {
     Operation *reshape = reshapes.contains(tensor.getDefiningOp()) ? tensor.getDefiningOp() : nullptr;
     if (op || reshape) {
       if (reshape) {
-        turnReshape(reshape, order,
-                    isa<tensor::ExpandShapeOp>(reshape) ? orders_.lookup(reshape->getOperand(0)) : order);
+        turnReshape(reshape, order, reshapes.lookup(reshape));
       } else {
         turnResultOf(cast<OpResult>(tensor), order);
         touched.insert(op);

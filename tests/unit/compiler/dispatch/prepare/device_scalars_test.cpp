@@ -80,5 +80,24 @@ TEST_F(DeviceScalarsTest, WhatTheHostAsksForIsLeftToIt) {
   EXPECT_EQ(reads(writtenAt(kComputed, size)), std::make_pair(size_t(1), size_t(0)));
 }
 
+TEST_F(DeviceScalarsTest, ANumberThatIsUsedTwiceIsReadOnce) {
+  std::string twice = kComputed;
+  twice.replace(twice.find("%given, %shift"), 14, "%given, %given");
+  EXPECT_EQ(reads(writtenAt(twice)), std::make_pair(size_t(0), size_t(1)));
+}
+
+TEST_F(DeviceScalarsTest, WhatMayNotBeThereIsLeftToTheHost) {
+  auto ofMany = [&](const std::string &type) {
+    std::string text = writtenAt("%c2 = arith.constant 2 : index\n");
+    auto put = [&](const std::string &from, const std::string &to) { text.replace(text.find(from), from.size(), to); };
+    put("%given: tensor<i32>", "%given: tensor<" + type + "xi32>");
+    put("%p[] : tensor<i32>", "%given[%c2] : tensor<" + type + "xi32>");
+    return text;
+  };
+  EXPECT_EQ(reads(ofMany("3")), std::make_pair(size_t(0), size_t(1)));
+  EXPECT_EQ(reads(ofMany("2")), std::make_pair(size_t(1), size_t(0)));
+  EXPECT_EQ(reads(ofMany("?")), std::make_pair(size_t(1), size_t(0)));
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
