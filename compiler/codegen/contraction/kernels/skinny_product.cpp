@@ -295,7 +295,10 @@ void SkinnyProduct::leave(ArrayRef<Value> sums, Value warp) {
 
 /// Whether neighbours among the few are neighbours in every result: columns, where they are few.
 bool SkinnyProduct::areFewAdjacent() const {
-  const unsigned last = (how_.fewAreRows ? product_.rows : product_.columns).back();
+  const ArrayRef<unsigned> few = how_.fewAreRows ? product_.rows : product_.columns;
+  if (few.empty()) // a matrix times a vector
+    return false;
+  const unsigned last = few.back();
   return llvm::all_of(kernel_.kernel.ops, [&](const KernelOp &op) {
     return llvm::all_of(op.outputs, [&](const KernelOutput &output) {
       return !output.isStored || kernel_.shape.along(output.tensor, op.op, last) == GroupShape::Along::Adjacent;

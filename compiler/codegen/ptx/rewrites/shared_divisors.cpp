@@ -8,6 +8,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -37,14 +39,16 @@ BinaryOperator *exactQuotient(Instruction &instruction) {
 }
 
 /// Instructions of the block that `value` needs and that do not stand in front of `place`, in their order; false where
-/// one of them has to stay.
-bool collectBehind(Value *value, Instruction &place, SmallPtrSetImpl<Instruction *> &seen,
+/// one of them has to stay. A quotient of the same divisor does: it is to be computed behind what all ask for together.
+bool collectBehind(Value *value, BinaryOperator &place, SmallPtrSetImpl<Instruction *> &seen,
                    SmallVectorImpl<Instruction *> &needed) {
   auto *instruction = dyn_cast<Instruction>(value);
   if (!instruction || instruction->getParent() != place.getParent() || instruction->comesBefore(&place) ||
       seen.contains(instruction))
     return true;
-  if (instruction == &place || isa<PHINode>(instruction) || instruction->mayReadOrWriteMemory() ||
+  const BinaryOperator *other = exactQuotient(*instruction);
+  if ((other && other->getOperand(1) == place.getOperand(1)) || isa<PHINode>(instruction) ||
+      instruction->mayReadOrWriteMemory() ||
       !isSafeToSpeculativelyExecute(instruction) || seen.size() >= kMostMoved)
     return false;
   seen.insert(instruction);
@@ -143,28 +147,53 @@ void addGroups(const Group &quotients, SmallVectorImpl<Group> &groups) {
 
 } // namespace
 
+using Quotients = MapVector<BasicBlock *, Group>; // of one divisor, by block
+
+static MapVector<Value *, Quotients> quotientsOf(Function &function) {
+  MapVector<Value *, Quotients> found;
+  for (Instruction &instruction : instructions(function))
+    if (BinaryOperator *division = exactQuotient(instruction); division && !isa<Constant>(division->getOperand(1)))
+      found[division->getOperand(1)][division->getParent()].push_back(division);
+  return found;
+}
+
+static size_t countOf(const Quotients &quotients) {
+  size_t count = 0;
+  for (const auto &[block, group] : quotients)
+    count += group.size();
+  return count;
+}
+
+/// Divisors one after the other: what is done for one moves quotients of others, and cuts their blocks.
+static unsigned shareDivisors(Function &function, unsigned least) {
+  unsigned count = 0;
+  SmallVector<WeakVH> done; // a divisor may be a quotient, which is replaced
+  for (;;) {
+    MapVector<Value *, Quotients> all = quotientsOf(function);
+    auto *next = find_if(all, [&](const auto &each) { return countOf(each.second) >= least && !is_contained(done, each.first); });
+    if (next == all.end())
+      return count;
+    done.push_back(next->first);
+    SmallVector<Group> groups;
+    for (const auto &[block, group] : next->second)
+      addGroups(group, groups);
+    size_t grouped = 0;
+    for (const Group &group : groups)
+      grouped += group.size();
+    if (grouped < least)
+      continue;
+    const Divisor divisor = divisorOf(next->first, function);
+    for (const Group &group : groups)
+      rewrite(group, divisor);
+    count += unsigned(grouped);
+  }
+}
+
 unsigned shareDivisors(Module &device, unsigned least) {
   unsigned count = 0;
-  for (Function &function : device) {
-    MapVector<Value *, MapVector<BasicBlock *, Group>> quotients; // by divisor
-    for (Instruction &instruction : instructions(function))
-      if (BinaryOperator *division = exactQuotient(instruction); division && !isa<Constant>(division->getOperand(1)))
-        quotients[division->getOperand(1)][division->getParent()].push_back(division);
-    for (auto &[value, ofBlocks] : quotients) {
-      SmallVector<Group> groups;
-      size_t all = 0;
-      for (auto &[block, ofBlock] : ofBlocks)
-        addGroups(ofBlock, groups);
-      for (const Group &group : groups)
-        all += group.size();
-      if (all < least)
-        continue;
-      const Divisor divisor = divisorOf(value, function);
-      for (const Group &group : groups)
-        rewrite(group, divisor);
-      count += unsigned(all);
-    }
-  }
+  for (Function &function : device)
+    count += shareDivisors(function, least);
+  assert(!verifyModule(device));
   return count;
 }
 

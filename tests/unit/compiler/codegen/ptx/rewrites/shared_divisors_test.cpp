@@ -3,6 +3,9 @@
 
 #include "tests/unit/compiler/codegen/ptx/rewrites/rewritten.h"
 
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <cmath>
 #include <random>
 
@@ -21,8 +24,10 @@ std::string shared(const std::string &body, unsigned count) {
   const std::string text =
       "declare void @other()\ndefine void @f(ptr %p, float %w, float %x, float %y, float %z, float %d) {\n" + body +
       "ret void\n}\n";
-  return rewritten(text, Printed::FunctionF,
-                   [&](llvm::Module &module) { EXPECT_EQ(shareDivisors(module, /*least=*/4), count) << text; });
+  return rewritten(text, Printed::FunctionF, [&](llvm::Module &module) {
+    EXPECT_EQ(shareDivisors(module, /*least=*/4), count) << text;
+    EXPECT_FALSE(llvm::verifyModule(module, &llvm::errs()));
+  });
 }
 
 /// Quotients of all four, each stored before the next is computed.
@@ -50,6 +55,30 @@ TEST(SharedDivisorsTest, WhatIsDividedIsComputedBefore) {
   // %s divides a quotient: two groups of two.
   const std::string text = shared(body, 4);
   EXPECT_EQ(countOf(text, "br i1"), 2u) << text;
+}
+
+/// A quotient of the divisor that another one is computed from is not moved in front of the question.
+TEST(SharedDivisorsTest, QuotientsOfComputedQuotientsAskAnew) {
+  const std::string text = shared("%q = fdiv float %w, %d\n%r = fdiv float %x, %d\n%m = fsub float %r, %y\n"
+                                  "%s = fdiv float %m, %d\n%u = fadd float %s, %q\n%t = fdiv float %z, %d\n"
+                                  "store float %u, ptr %p\nstore float %t, ptr %p\n",
+                                  4);
+  EXPECT_EQ(countOf(text, "br i1"), 2u) << text;
+}
+
+/// What is done for one divisor cuts the block of the other's quotients, and may replace the other itself.
+TEST(SharedDivisorsTest, DivisorsComeOneAfterTheOther) {
+  std::string body = quotients(), products, ofQuotient;
+  for (const char *of : {"w", "x", "y", "z"}) {
+    products += std::string("%m") + of + " = fmul float %q" + of + ", %d\n";
+    ofQuotient += std::string("%s") + of + " = fdiv float %m" + of + ", %e\nstore float %s" + of + ", ptr %p\n";
+  }
+  EXPECT_EQ(countOf(shared("%e = fadd float %w, %d\n" + body + products + ofQuotient, 8), "br i1"), 2u);
+  EXPECT_EQ(countOf(shared(body + "%e = fadd float %qw, 1.0\n" + products + ofQuotient, 8), "br i1"), 2u);
+  std::string ofFirst = ofQuotient;
+  for (size_t at; (at = ofFirst.find("%e")) != std::string::npos;)
+    ofFirst.replace(at, 2, "%qw");
+  EXPECT_EQ(countOf(shared(body + products + ofFirst, 8), "br i1"), 2u);
 }
 
 TEST(SharedDivisorsTest, FewQuotientsStay) {
