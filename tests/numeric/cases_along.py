@@ -72,6 +72,8 @@ def scatter_cases(sizes):
                 if n <= 33:
                     yield Case(f"scatter {word}, windows", kind, scattered(
                         kind, operation, data(n, 2, 2), random.integers(0, 5, (n, 2)), data(6, 5), dynamic, False, (1, 0)))
+                    yield Case(f"scatter {word}, slices longer than the tensor", kind,
+                               scattered(kind, operation, data(n, 5), few, data(7, 3), dynamic))
                 if n == 33 and not dynamic and kind in ("bf16", "f32", "i16"):  # so many that they are sorted; most name a few
                     often = (random.random((8200, 1)) ** 4 * 1003).astype(np.int64) - 1
                     yield Case(f"scatter {word}, many updates", kind, scattered(

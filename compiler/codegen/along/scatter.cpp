@@ -211,7 +211,9 @@ void ScatterWriter::inOrder() {
             arith::ExtUIOp::create(k_.b, k_.loc, i64, math::CountTrailingZerosOp::create(k_.b, k_.loc, i32, left[0]));
         Value now = k_.shuffleFrom(key[0], from), number = k_.add(base, from);
         k_.loop(lane, places_.elements, k_.number(kWarp), {}, [&](Value element, ValueRange) {
-          combineInto(k_.add(k_.mul(number, places_.elements), element), places_.elementOf(now, element));
+          k_.when(places_.fits(element), [&] {
+            combineInto(k_.add(k_.mul(number, places_.elements), element), places_.elementOf(now, element));
+          });
           return SmallVector<Value>();
         });
         Value rest =

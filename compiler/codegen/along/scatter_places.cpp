@@ -97,6 +97,19 @@ ScatterPlaces::Place ScatterPlaces::keyOf(ArrayRef<Value> indices) {
   return within(position, dimensions);
 }
 
+Value ScatterPlaces::fits(Value sliceElement) {
+  const KernelTensor &tensor = w_.kernel.along.outputs[0].tensor;
+  Value fits = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(true));
+  for (auto [i, at] : llvm::enumerate(slicePosition(sliceElement))) {
+    const unsigned dimension = sizes_.size() - shape_.sliceRank + i;
+    const Extent &slice = shape_.slice[i], &whole = tensor.shape[dimension];
+    const bool isKnown = !slice.value && !whole.value && slice.size <= whole.size;
+    if (!isKnown && !llvm::is_contained(map_, int64_t(dimension)))
+      fits = k_.both(fits, k_.less(at, sizes_[dimension]));
+  }
+  return fits;
+}
+
 Value ScatterPlaces::elementOf(Value key, Value sliceElement) {
   const unsigned rank = sizes_.size();
   SmallVector<Value> position(rank, k_.number(0));

@@ -33,8 +33,11 @@ public:
   Place placeOf(llvm::ArrayRef<mlir::Value> indices, mlir::Value sliceElement);
   /// The slice that is named, where slices do not overlap.
   Place keyOf(llvm::ArrayRef<mlir::Value> indices);
-  /// An element of a slice that is named by its key.
+  /// An element of a slice that is named by its key, and fits().
   mlir::Value elementOf(mlir::Value key, mlir::Value sliceElement);
+  /// Whether an element of a slice has a place in the tensor at all: slices may be longer than it, where no index names
+  /// a dimension.
+  mlir::Value fits(mlir::Value sliceElement);
 
 private:
   Place within(llvm::ArrayRef<mlir::Value> position, llvm::ArrayRef<unsigned> dimensions);

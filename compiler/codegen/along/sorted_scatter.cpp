@@ -105,7 +105,7 @@ void SortedScatterWriter::write() {
       k_.add(k_.mul(k_.div(k_.block(), across), k_.number(kThreads / w_.choice("lanes"))), k_.div(k_.thread(), lanes));
   Value isThere =
       k_.both(k_.less(element_, places_.elements), k_.less(k_.mul(tile_, k_.number(tilePlaces_)), places_.updates));
-  k_.when(isThere, [&] {
+  k_.when(k_.both(isThere, places_.fits(element_)), [&] {
     switch (Step(w_.choice(kStepChoice))) {
     case Tiles:
       return tiles();

@@ -48,8 +48,7 @@ bool collectBehind(Value *value, BinaryOperator &place, SmallPtrSetImpl<Instruct
     return true;
   const BinaryOperator *other = exactQuotient(*instruction);
   if ((other && other->getOperand(1) == place.getOperand(1)) || isa<PHINode>(instruction) ||
-      instruction->mayReadOrWriteMemory() ||
-      !isSafeToSpeculativelyExecute(instruction) || seen.size() >= kMostMoved)
+      instruction->mayReadOrWriteMemory() || !isSafeToSpeculativelyExecute(instruction) || seen.size() >= kMostMoved)
     return false;
   seen.insert(instruction);
   for (Value *operand : instruction->operands())
@@ -170,7 +169,8 @@ static unsigned shareDivisors(Function &function, unsigned least) {
   SmallVector<WeakVH> done; // a divisor may be a quotient, which is replaced
   for (;;) {
     MapVector<Value *, Quotients> all = quotientsOf(function);
-    auto *next = find_if(all, [&](const auto &each) { return countOf(each.second) >= least && !is_contained(done, each.first); });
+    auto *next = find_if(
+        all, [&](const auto &each) { return countOf(each.second) >= least && !is_contained(done, each.first); });
     if (next == all.end())
       return count;
     done.push_back(next->first);
