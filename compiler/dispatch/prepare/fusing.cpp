@@ -191,6 +191,19 @@ bool isTurnedAway(linalg::GenericOp consumer, OpOperand *operand, const Contract
   return loop && llvm::is_contained(product.reduced, loop.getPosition());
 }
 
+/// Whether a product has many rows and columns whatever sizes there are: of images whose number is unknown, each has
+/// many.
+bool hasManyOfBoth(const Contraction &product) {
+  const SmallVector<int64_t> sizes = linalg::GenericOp(product.op).getStaticLoopRanges();
+  auto areMany = [&](ArrayRef<unsigned> loops) {
+    int64_t known = 1;
+    for (unsigned loop : loops)
+      known *= ShapedType::isDynamic(sizes[loop]) ? 1 : sizes[loop];
+    return known > kMostFewRead;
+  };
+  return areMany(product.rows) && areMany(product.columns);
+}
+
 /// Whether tensor cores multiply `operand` by many rows: each tile of these would compute it again, one element after
 /// the other, where a copy of it comes by itself (measured on an H100: int8 weights of 128 rows take 255 us so, 114 us
 /// with a kernel that stores them).
@@ -210,8 +223,8 @@ bool isFactorOfManyRows(linalg::GenericOp consumer, OpOperand *operand) {
     if (producer && isWeightOfFewBits(producer))
       return false;
   }
-  return product && isForTensorCores(*product) && knownSizeOf(consumer, product->rows) &&
-         knownSizeOf(consumer, product->columns) && knownSizeOf(consumer, product->reduced) && !fewRowsOf(*product);
+  return product && isForTensorCores(*product) && knownSizeOf(consumer, product->reduced) && !fewRowsOf(*product) &&
+         ((knownSizeOf(consumer, product->rows) && knownSizeOf(consumer, product->columns)) || hasManyOfBoth(*product));
 }
 
 /// What was fused into another one is dead, and still there.
@@ -291,7 +304,7 @@ bool isFactorOfManyQueries(linalg::GenericOp producer, OpOperand *operand) {
 }
 
 /// Whether `operand` was turned so that the reduced elements of a product on tensor cores are adjacent, and has many
-/// rows: of images whose number is unknown, each has many. Tiles would read the other one element by element.
+/// rows. Tiles would read the other one element by element.
 bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
   auto consumer = cast<linalg::GenericOp>(operand->getOwner());
   if (consumer.isDpsInit(operand) || isOfAttention(consumer) || !isCopy(producer))
@@ -306,14 +319,7 @@ bool isTurnedForManyRows(linalg::GenericOp producer, OpOperand *operand) {
   if (!product || !mayRoundForTensorCores(*product) || !last ||
       !llvm::is_contained(product->reduced, last.getPosition()))
     return false;
-  const SmallVector<int64_t> sizes = consumer.getStaticLoopRanges();
-  auto areMany = [&](ArrayRef<unsigned> loops) {
-    int64_t known = 1;
-    for (unsigned loop : loops)
-      known *= ShapedType::isDynamic(sizes[loop]) ? 1 : sizes[loop];
-    return known > kMostFewRead;
-  };
-  return areMany(product->rows) && areMany(product->columns);
+  return hasManyOfBoth(*product);
 }
 
 } // namespace

@@ -150,6 +150,34 @@ TEST_F(Fusing, BodiesOfHundredsOfOperationsStayApart) {
   EXPECT_FALSE(isFusedAt(510));
 }
 
+/// Tiles of tensor cores would compute a side of a product once for each column of tiles.
+TEST_F(Fusing, SidesOfManyRowsAreStored) {
+  auto isStored = [&](const std::string &images, const std::string &places, const std::string &columns) {
+    const std::string side = "tensor<" + images + "x" + places + "x64xbf16>",
+                      filters = "tensor<" + columns + "x64xbf16>",
+                      result = "tensor<" + images + "x" + places + "x" + columns + "xf32>";
+    return !isFused(first(parseFunction(
+        "func.func @f(%a: " + side + ", %b: " + filters + ", %t: " + side + ", %o: " + result + ") -> " + result +
+        " {\n%0 = linalg.generic {indexing_maps = [affine_map<(n, p, c) -> (n, p, c)>, affine_map<(n, p, c) -> (n, p, "
+        "c)>], "
+        "iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} ins(%a : " +
+        side + ") outs(%t : " + side +
+        ") {\n^bb0(%x: bf16, %s: bf16):\n%m = arith.addf %x, %x : bf16\nlinalg.yield %m : bf16\n} -> " + side +
+        "\n%1 = linalg.generic {indexing_maps = [affine_map<(n, p, f, c) -> (n, p, c)>, affine_map<(n, p, f, c) -> (f, "
+        "c)>, "
+        "affine_map<(n, p, f, c) -> (n, p, f)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", "
+        "\"reduction\"]} ins(%0, %b : " +
+        side + ", " + filters + ") outs(%o : " + result +
+        ") {\n^bb0(%x: bf16, %y: bf16, %s: f32):\n%g = arith.extf %x : bf16 to f32\n%h = arith.extf %y : bf16 to f32\n"
+        "%m = arith.mulf %g, %h : f32\n%r = arith.addf %s, %m : f32\nlinalg.yield %r : f32\n} -> " +
+        result + "\nreturn %1 : " + result + "\n}")));
+  };
+  EXPECT_TRUE(isStored("32", "197", "96"));
+  EXPECT_TRUE(isStored("?", "197", "96"));
+  EXPECT_FALSE(isStored("?", "4", "96")) << "there may be few rows";
+  EXPECT_FALSE(isStored("?", "197", "4"));
+}
+
 /// product -> rounded -> times 2, `keys` of them -> scores, whose softmax is returned.
 std::string factor(int64_t keys) {
   const std::string n = std::to_string(keys), a = "tensor<" + n + "x64xbf16>", w = "tensor<64x64xbf16>",
