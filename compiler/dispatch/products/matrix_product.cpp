@@ -18,8 +18,8 @@
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/slices.h"
-#include "compiler/dispatch/products/channels_last.h"
-#include "compiler/dispatch/products/turned_result.h"
+#include "compiler/dispatch/products/images/channels_last.h"
+#include "compiler/dispatch/products/images/turned_result.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"

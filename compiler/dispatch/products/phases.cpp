@@ -6,8 +6,8 @@
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/summed_places.h"
 #include "compiler/dispatch/products/computed_tensor.h"
+#include "compiler/dispatch/products/images/turned_result.h"
 #include "compiler/dispatch/products/phase_copies.h"
-#include "compiler/dispatch/products/turned_result.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/prepare/device_scalars.h"
+#include "compiler/dispatch/prepare/reads/device_scalars.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

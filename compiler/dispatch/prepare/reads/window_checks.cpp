@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/prepare/window_checks.h"
+#include "compiler/dispatch/prepare/reads/window_checks.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/prepare/guarded_reads.h"
+#include "compiler/dispatch/prepare/reads/guarded_reads.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/prepare/loops/read_places.h"

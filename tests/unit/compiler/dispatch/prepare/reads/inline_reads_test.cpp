@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/prepare/inline_reads.h"
+#include "compiler/dispatch/prepare/reads/inline_reads.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

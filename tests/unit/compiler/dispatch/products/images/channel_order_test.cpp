@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/channel_order.h"
+#include "compiler/dispatch/products/images/channel_order.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/prepare/prepare.h"

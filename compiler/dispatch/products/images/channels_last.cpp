@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/channels_last.h"
+#include "compiler/dispatch/products/images/channels_last.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/channel_filters.h"
 #include "compiler/dispatch/analysis/slices.h"
-#include "compiler/dispatch/products/turned_result.h"
+#include "compiler/dispatch/products/images/turned_result.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/grouped_results.h"
+#include "compiler/dispatch/products/images/grouped_results.h"
 
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
