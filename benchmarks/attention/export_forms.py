@@ -8,13 +8,13 @@ Needs torch, jax, iree-base-compiler and iree-turbine, from PyPI; no GPU.
 """
 import argparse
 import os
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models"))
 
 import torch  # noqa: E402
 
+import export as models  # noqa: E402
 import export_jax  # noqa: E402
 import exported  # noqa: E402
 
@@ -31,14 +31,13 @@ class Called(torch.nn.Module):
 def torch_text(form):
     from iree.turbine import aot  # pylint: disable=import-outside-toplevel
 
-    import export as models  # pylint: disable=import-outside-toplevel
     given = exported.given(form, None, "cpu")
     sizes = {c: torch.export.Dim(c, min=2, max=65536) for c in form.unknown}
     unknown = tuple({i: sizes[c] for i, c in enumerate(letters) if c in sizes} for _, letters in form.shapes())
     with torch.no_grad():
         program = torch.export.export(Called(form.function), tuple(given), strict=False, dynamic_shapes={"given": unknown} if sizes else None)
         copy = torch.ops.aten.index_copy.default
-        program = models.without_true(program.run_decompositions(models.decompositions() | {copy: torch.export.default_decompositions()[copy]}))
+        program = models.without_unknown(program.run_decompositions(models.decompositions() | {copy: torch.export.default_decompositions()[copy]}))
     return str(aot.export(program, function_name="run").mlir_module)
 
 
@@ -53,9 +52,7 @@ def main():
         if arguments.filter not in form.name():
             continue
         text, kind = (torch_text(form), "torch") if form.by == "torch" else (export_jax.text(form), "stablehlo")
-        path = os.path.join(arguments.output, form.name() + ".mlir")
-        compiler = os.path.join(os.path.dirname(sys.executable), "iree-compile")
-        subprocess.run([compiler, f"--iree-input-type={kind}", "--compile-to=input", "-", "-o", path], input=text.encode(), check=True)
+        models.import_text(text, kind, os.path.join(arguments.output, form.name() + ".mlir"))
 
 
 if __name__ == "__main__":

@@ -111,18 +111,20 @@ def traced(case, net, shapes):
         return without_unknown(program.run_decompositions(decompositions()))
 
 
+def import_text(text, kind, path):
+    """Writes what IREE's importer makes of `text`, whose dialect is `kind`: torch or stablehlo."""
+    compiler = os.path.join(os.path.dirname(sys.executable), "iree-compile")
+    subprocess.run([compiler, f"--iree-input-type={kind}", "--compile-to=input", "-", "-o", path], input=text.encode(), check=True)
+
+
 def export(case, folder):
     net = models.build(case)
     shapes = models.weight_shapes(net)
     program = traced(case, net, shapes)
     path = os.path.join(folder, case.name())
-    with open(path + ".torch.mlir", "w", encoding="utf-8") as file:
-        file.write(str(aot.export(program, function_name="run").mlir_module))
     with open(path + ".json", "w", encoding="utf-8") as file:
         json.dump(shapes, file)
-    compiler = os.path.join(os.path.dirname(sys.executable), "iree-compile")
-    subprocess.run([compiler, "--iree-input-type=torch", "--compile-to=input", path + ".torch.mlir", "-o", path + ".mlir"], check=True)
-    os.remove(path + ".torch.mlir")
+    import_text(str(aot.export(program, function_name="run").mlir_module), "torch", path + ".mlir")
 
 
 def main():
