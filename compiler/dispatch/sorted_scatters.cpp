@@ -29,7 +29,7 @@ public:
   void sort();
 
 private:
-  /// Sizes of what counts updates, one behind the other; nothing where one is unknown.
+  /// How many there are; nothing where that is unknown.
   std::optional<int64_t> updates() { return product(indices_.getShape().take_front(batchRank_)); }
   static std::optional<int64_t> product(ArrayRef<int64_t> sizes) {
     if (llvm::any_of(sizes, ShapedType::isDynamic))
@@ -165,21 +165,8 @@ void ScatterSorter::sort() {
 bool combinesAtomically(linalg_ext::ScatterOp scatter) {
   Block &body = scatter.getRegion().front();
   Type type = body.getArgument(1).getType();
-  if (!type.isInteger(32) && !type.isInteger(64))
-    return false;
-  switch (combinerOf(body).value_or(Combiner::AddF)) {
-  case Combiner::AddI:
-  case Combiner::MaxS:
-  case Combiner::MaxU:
-  case Combiner::MinS:
-  case Combiner::MinU:
-  case Combiner::And:
-  case Combiner::Or:
-  case Combiner::Xor:
-    return true;
-  default:
-    return false;
-  }
+  const std::optional<Combiner> combiner = combinerOf(body);
+  return (type.isInteger(32) || type.isInteger(64)) && combiner && *combiner != Combiner::MulI;
 }
 
 bool keepsTheLast(linalg_ext::ScatterOp scatter) {

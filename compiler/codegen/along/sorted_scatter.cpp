@@ -25,6 +25,9 @@ constexpr int64_t kPlacesOfUnknown = 32;
 // Threads that stand side by side along a slice whose size is not known.
 constexpr int64_t kLanesOfUnknown = 32;
 
+// More tiles than 2^48 have no place in memory.
+constexpr int64_t kMostHalvings = 48;
+
 struct Tiling {
   int64_t places, lanes; // of a tile; along a slice
 
@@ -72,6 +75,11 @@ private:
   /// The key of a place; that of no slice where the place is none. It is loaded without a branch: many loads are on
   /// their way then before one is waited for.
   Value keyAt(Value place, Value isThere);
+  /// That of the place in front of a tile, which begins at `first`; the first tile has none.
+  Value keyBefore(Value first) {
+    Value isThere = k_.less(k_.number(0), first);
+    return keyAt(k_.select(isThere, k_.sub(first, k_.number(1)), first), isThere);
+  }
   /// Which update stands at a place; behind the last, the last.
   Value numberAt(Value place);
   /// This thread's element of it.
@@ -141,7 +149,7 @@ void SortedScatterWriter::tiles() {
   Value first = k_.mul(tile_, k_.number(tilePlaces_));
   Value isHead = k_.less(k_.number(0), first);
   // Of the run that is open: its key, what it comes to, and whether it began before the tile.
-  Value before = keyAt(k_.sub(first, k_.select(isHead, k_.number(1), k_.number(0))), isHead);
+  Value before = keyBefore(first);
   auto close = [&](ValueRange run) {
     k_.when(k_.less(run[0], places_.keys), [&] {
       k_.branch(run[2], [&] { k_.store(run[1], left(tile_), leftBytes()); }, [&] { combineInto(run[0], run[1]); });
@@ -179,19 +187,19 @@ void SortedScatterWriter::ends() {
   Value always = isTrue(true);
   k_.when(k_.less(next, places_.updates), [&] {
     Value key = keyAt(k_.sub(next, k_.number(1)), always);
-    Value isAny = k_.less(k_.number(0), first);
-    Value before = keyAt(k_.sub(first, k_.select(isAny, k_.number(1), k_.number(0))), isAny);
+    Value before = keyBefore(first);
     Value goesOn = k_.both(k_.equal(keyAt(next, always), key), k_.less(key, places_.keys));
     // It began in this tile unless the place before it has its key, too. Of the first tile that is the key of no slice.
     k_.when(k_.both(goesOn, differ(before, key)), [&] {
       // The last tile that begins with the run, by halves: [low, high) begins with one that does.
       Value tiles = k_.div(k_.add(places_.updates, k_.number(tilePlaces_ - 1)), k_.number(tilePlaces_));
-      SmallVector<Value> range = k_.loop(
-          k_.number(0), k_.number(48), k_.number(1), {k_.add(tile_, k_.number(1)), tiles}, [&](Value, ValueRange now) {
-            Value middle = k_.div(k_.add(now[0], now[1]), k_.number(2));
-            Value does = k_.equal(keyAt(k_.mul(middle, k_.number(tilePlaces_)), always), key);
-            return SmallVector<Value>{k_.select(does, middle, now[0]), k_.select(does, now[1], middle)};
-          });
+      SmallVector<Value> range =
+          k_.loop(k_.number(0), k_.number(kMostHalvings), k_.number(1), {k_.add(tile_, k_.number(1)), tiles},
+                  [&](Value, ValueRange now) {
+                    Value middle = k_.div(k_.add(now[0], now[1]), k_.number(2));
+                    Value does = k_.equal(keyAt(k_.mul(middle, k_.number(tilePlaces_)), always), key);
+                    return SmallVector<Value>{k_.select(does, middle, now[0]), k_.select(does, now[1], middle)};
+                  });
       Value begin = k_.add(tile_, k_.number(1)), end = k_.add(range[0], k_.number(1));
       Value whole = k_.add(begin, k_.mul(k_.div(k_.sub(end, begin), k_.number(kAtOnce)), k_.number(kAtOnce)));
       auto leftAt = [&](Value tile) { return k_.load(sum.type, left(tile), leftBytes()); };

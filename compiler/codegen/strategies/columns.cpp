@@ -101,6 +101,13 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
   return plan;
 }
 
+/// As many threads beside each other as there are columns, up to the most.
+void makeNarrow(Plan &plan) {
+  plan.choose("narrow", 1);
+  plan.choose("across", kMostNarrow);
+  plan.grid.front().perBlock = kMostNarrow;
+}
+
 } // namespace
 
 std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
@@ -113,11 +120,9 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   if (const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size;
       columns && *columns > 1 && *columns < kMostNarrow && *columns % 2 != 0) {
     const auto width = uint32_t(plan->choice("width"));
-    plan->choose("narrow", 1);
+    makeNarrow(*plan);
     plan->choose("width", 1);
-    plan->choose("across", kMostNarrow);
     plan->threads = std::min<uint32_t>(kThreads, plan->threads * width); // of no more memory
-    plan->grid.front().perBlock = kMostNarrow;
   }
   return plan;
 }
@@ -142,9 +147,7 @@ std::vector<Plan> plansOf(StringRef name, const KernelFunction &kernel, const Gr
   if (!mayBeNarrow)
     return plans;
   plans.push_back(*planOf(name, kernel, shape, rows, /*areRagged=*/true));
-  plans.back().choose("narrow", 1);
-  plans.back().choose("across", kMostNarrow);
-  plans.back().grid.front().perBlock = kMostNarrow;
+  makeNarrow(plans.back());
   for (Plan &plan : plans)
     plan.guards.push_back(&plan == &plans.back() ? Guard{.length = length, .most = kMostNarrow}
                                                  : Guard{.length = length, .above = kMostNarrow, .orEmpty = true});

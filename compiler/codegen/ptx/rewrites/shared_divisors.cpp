@@ -144,11 +144,9 @@ void addGroups(const Group &quotients, SmallVectorImpl<Group> &groups) {
   end();
 }
 
-} // namespace
-
 using Quotients = MapVector<BasicBlock *, Group>; // of one divisor, by block
 
-static MapVector<Value *, Quotients> quotientsOf(Function &function) {
+MapVector<Value *, Quotients> quotientsOf(Function &function) {
   MapVector<Value *, Quotients> found;
   for (Instruction &instruction : instructions(function))
     if (BinaryOperator *division = exactQuotient(instruction); division && !isa<Constant>(division->getOperand(1)))
@@ -156,7 +154,7 @@ static MapVector<Value *, Quotients> quotientsOf(Function &function) {
   return found;
 }
 
-static size_t countOf(const Quotients &quotients) {
+size_t countOf(const Quotients &quotients) {
   size_t count = 0;
   for (const auto &[block, group] : quotients)
     count += group.size();
@@ -164,7 +162,7 @@ static size_t countOf(const Quotients &quotients) {
 }
 
 /// Divisors one after the other: what is done for one moves quotients of others, and cuts their blocks.
-static unsigned shareDivisors(Function &function, unsigned least) {
+unsigned shareIn(Function &function, unsigned least) {
   unsigned count = 0;
   SmallVector<WeakVH> done; // a divisor may be a quotient, which is replaced
   for (;;) {
@@ -189,10 +187,12 @@ static unsigned shareDivisors(Function &function, unsigned least) {
   }
 }
 
+} // namespace
+
 unsigned shareDivisors(Module &device, unsigned least) {
   unsigned count = 0;
   for (Function &function : device)
-    count += shareDivisors(function, least);
+    count += shareIn(function, least);
   assert(!verifyModule(device));
   return count;
 }
