@@ -10,6 +10,7 @@
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/row_sums.h"
 #include "compiler/dispatch/attention/shared_heads.h"
+#include "compiler/dispatch/attention/surroundings.h"
 #include "compiler/dispatch/attention/triplets.h"
 #include "compiler/dispatch/attention/twins.h"
 #include "compiler/dispatch/prepare/prepare.h"
@@ -55,13 +56,8 @@ private:
     eraseDeadOperations(function);
     splitHeads(function);
     exchangeSums(function);
-    if (hasClosedForms(function)) {
-      OwningOpRef<func::FuncOp> opened(cast<func::FuncOp>(function->clone()));
-      openForms(*opened);
-      exchangeSums(*opened);
-      if (const unsigned count = build(*opened); count > 0 && count >= countIn(function))
-        function.getBody().takeBody(opened->getBody());
-    }
+    if (hasClosedForms(function) && !openIn(function, /*isAroundAlone=*/false))
+      openIn(function, /*isAroundAlone=*/true);
     build(function);
     if (buildChains(function) > 0)
       eraseDeadOperations(function);
@@ -75,6 +71,24 @@ private:
     }
     if (print)
       printRemarks(function);
+  }
+
+  /// Where no less is found so.
+  /// @param isAroundAlone around attentions that are there as they are, and nowhere else
+  static bool openIn(func::FuncOp function, bool isAroundAlone) {
+    const unsigned known = countIn(function);
+    if (isAroundAlone && known == 0)
+      return false;
+    OwningOpRef<func::FuncOp> opened(cast<func::FuncOp>(function->clone()));
+    if (isAroundAlone)
+      keepClosedElsewhere(*opened);
+    openForms(*opened);
+    exchangeSums(*opened);
+    const unsigned count = build(*opened);
+    if (count == 0 || count < known)
+      return false;
+    function.getBody().takeBody(opened->getBody());
+    return true;
   }
 
   /// Where more is found so.

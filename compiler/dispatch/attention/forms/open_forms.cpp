@@ -20,6 +20,8 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
+constexpr StringLiteral kClosedAttr = "tenon.stays_closed"; // of operations, while forms are opened
+
 /// The tensor that an operand of a product is a copy of, and where the product's loops read it; nothing where it is
 /// computed, read elsewhere than at its loops, or no copy.
 struct Source {
@@ -54,7 +56,11 @@ bool dividesDimensions(OpOperand *operand) {
       return llvm::count_if(group, [&](int64_t dimension) { return longer.getDimSize(dimension) != 1; }) > 1;
     });
   };
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner()))
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(operand->getOwner());
+  Operation *divided = expand ? operand->get().getDefiningOp() : operand->getOwner();
+  if (divided && divided->hasAttr(kClosedAttr))
+    return false;
+  if (expand)
     return divides(expand.getReassociationIndices(), expand.getResultType()) && !isDividedForSlices(expand);
   auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
   return collapse && divides(collapse.getReassociationIndices(), collapse.getSrcType());
@@ -104,6 +110,10 @@ bool hasClosedForms(func::FuncOp function) {
   return found && products >= 2;
 }
 
+void stayClosed(linalg::GenericOp op) {
+  op->setAttr(kClosedAttr, UnitAttr::get(op.getContext()));
+}
+
 void openForms(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   dropUnitDimensionsOfInputs(function);
@@ -122,6 +132,7 @@ void openForms(func::FuncOp function) {
   };
   fold(/*expands=*/false); // what dropped dimensions leave
   fold(/*expands=*/true);
+  function.walk([](linalg::GenericOp op) { op->removeAttr(kClosedAttr); });
   generalizeOperations(function);
   readSources(function);
   dropUnitRows(function);

@@ -12,12 +12,15 @@
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tenon::compiler::dispatch {
 
 /// Whether there is something of the kind.
 bool hasClosedForms(mlir::func::FuncOp function);
-/// Of all operations of the function, which computes the same behind it.
+/// The dimensions of this operation stay as they are.
+void stayClosed(mlir::linalg::GenericOp op);
+/// Of all others of the function, which computes the same behind it.
 void openForms(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch
