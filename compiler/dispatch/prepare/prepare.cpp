@@ -13,6 +13,7 @@
 #include "compiler/dispatch/prepare/loops/loop_reads.h"
 #include "compiler/dispatch/prepare/loops/repeated_loops.h"
 #include "compiler/dispatch/prepare/loops/repeated_sums.h"
+#include "compiler/dispatch/prepare/loops/returned_reshapes.h"
 #include "compiler/dispatch/prepare/loops/unit_dimensions.h"
 #include "compiler/dispatch/prepare/loops/unit_sums.h"
 #include "compiler/dispatch/prepare/loops/unused_results.h"
@@ -373,6 +374,8 @@ LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   if (!isOneKernel && reduceOnce(function)) // constants are numbers of the bodies now
     fuse();
   if (expandGroupedResults(function))
+    fuse();
+  if (computeUnreshaped(function))
     fuse();
   if (inlineReads(function))
     fuse();
