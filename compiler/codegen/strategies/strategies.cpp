@@ -3,6 +3,7 @@
 #include "compiler/codegen/strategies/bands.h"
 #include "compiler/codegen/strategies/columns.h"
 #include "compiler/codegen/strategies/elementwise.h"
+#include "compiler/codegen/strategies/gathered_rows.h"
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/products/channel_filters.h"
 #include "compiler/codegen/strategies/products/contraction.h"
@@ -26,13 +27,14 @@ ArrayRef<const Strategy *> strategies() {
   static const Bands bands;
   static const Contraction contraction;
   static const Elementwise elementwise;
+  static const GatheredRows gatheredRows;
   static const Transpose transpose(elementwise);
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;
-  static const Strategy *const all[] = {&attention,      &skinny,  &grouped,     &groupedFilters,
-                                        &channelFilters, &bands,   &contraction, &transpose,
-                                        &elementwise,    &columns, &rows,        &windows};
+  static const Strategy *const all[] = {&attention, &skinny,      &grouped,      &groupedFilters, &channelFilters,
+                                        &bands,     &contraction, &gatheredRows, &transpose,      &elementwise,
+                                        &columns,   &rows,        &windows};
   return all;
 }
 

@@ -186,6 +186,8 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
     values.setAligned();
   if (isOfOperand_)
     values.setPaired();
+  if (isBranchless_)
+    values.setBranchless();
   if (!perRow)
     values.setDoubts(doubts_);
   for (const KernelInput &input : op.inputs)

@@ -75,6 +75,9 @@ public:
   /// prefix, or it is known.
   mlir::Value areWholeParts(unsigned width);
 
+  /// From here on selects compute both sides (BodyValues::setBranchless), or no longer.
+  void setBranchless(bool isBranchless) { isBranchless_ = isBranchless; }
+
   /// From here on lanes that do not agree are not computed, but doubted (BodyValues::setDoubts). Null: no longer.
   void collectDoubts(llvm::SmallVector<mlir::Value> *doubts) { doubts_ = doubts; }
 
@@ -179,6 +182,7 @@ private:
   bool isAligned_ = true;
   bool isOfOperand_ = false;
   bool areWholeParts_ = false;
+  bool isBranchless_ = false;
   llvm::SmallVector<mlir::Value> *doubts_ = nullptr;
   std::optional<mlir::AffineMap> order_; // of tensors whose vectors are aligned, where rows are ragged
   Scope::Known known_;

@@ -220,6 +220,8 @@ bool BodyValues::isBranch(Operation *inner) {
     return false;
   // The elements of a window, or of a tile, are on their way together; behind a branch each would wait for the one
   // before.
+  if (isBranchless_)
+    return false;
   if ((dispatch::isWindow(op_) || dispatch::contractionOf(op_)) && readsElementsOnly())
     return false;
   return copies_ < kMaxCopies && (readsMemory(select.getTrueValue()) || readsMemory(select.getFalseValue()));

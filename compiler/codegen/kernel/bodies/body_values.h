@@ -28,6 +28,9 @@ public:
   void setAligned() { isAligned_ = true; }
   /// Narrow values of neighbouring lanes are computed together (narrow_pairs.h).
   void setPaired() { isPaired_ = true; }
+  /// Selects compute both sides, so that what is read is on its way together: bodies whose reads are all inside of
+  /// their tensors.
+  void setBranchless() { isBranchless_ = true; }
   /// Lanes need not agree, nor lie side by side: where they do not, what is computed is worthless, and one of `doubts`
   /// (i1) is true.
   void setDoubts(llvm::SmallVector<mlir::Value> *doubts) { doubts_ = doubts; }
@@ -65,7 +68,7 @@ private:
   const Point &point_;
   const unsigned width_;
   llvm::function_ref<bool(uint32_t)> isStreamed_;
-  bool isAligned_ = false, isPaired_ = false;
+  bool isAligned_ = false, isPaired_ = false, isBranchless_ = false;
   Known known_;
   // Of the body: a position, and the size of a dimension that it is below where things are computed now.
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> bounds_;
