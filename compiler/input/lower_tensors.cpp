@@ -106,6 +106,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       eraseAssertionsOfBodies(function);
       hoistSizesOfBodies(function);
+      simplifySizes(function);
       if (!fallbacks.contains(function.getName()))
         checkPlaces(function);
       foldKnownElements(function);

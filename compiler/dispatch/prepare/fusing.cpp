@@ -252,18 +252,25 @@ bool isRoundedProduct(linalg::GenericOp producer) {
 
 /// Whether the producer computes something of each element of a sum, or of what others compute of it: the kernel of the
 /// sum does that with what it has in registers, and stores what comes out. One that reads it would read the sum, as
-/// often as it computes the element.
-bool isBehindSum(linalg::GenericOp producer, unsigned depth = 0) {
-  constexpr unsigned kMostDepth = 16;
-  return depth < kMostDepth && producer.getNumReductionLoops() == 0 &&
-         llvm::any_of(
-             producer.getDpsInputOperands(),
-             [&](OpOperand *input) {
-               auto before = input->get().getDefiningOp<linalg::GenericOp>();
-               return before && hasOneReader(before) && before->getBlock() == producer->getBlock() &&
-                      producer.getMatchingIndexingMap(input).isPermutation() &&
-                      (sumBehind(input) || isBehindSum(before, depth + 1));
-             });
+/// often as it computes the element. What is computed between may be read by several, such as the argument of a gelu.
+bool isBehindSum(linalg::GenericOp producer) {
+  constexpr size_t kMostBetween = 64;
+  SmallVector<linalg::GenericOp> left = {producer};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!left.empty()) {
+    linalg::GenericOp op = left.pop_back_val();
+    if (op.getNumReductionLoops() != 0 || !seen.insert(op).second || seen.size() > kMostBetween)
+      continue;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      auto before = input->get().getDefiningOp<linalg::GenericOp>();
+      if (!before || before->getBlock() != producer->getBlock() || !op.getMatchingIndexingMap(input).isPermutation())
+        continue;
+      if (sumBehind(input))
+        return true;
+      left.push_back(before);
+    }
+  }
+  return false;
 }
 
 constexpr int64_t kFewQueries = 128;

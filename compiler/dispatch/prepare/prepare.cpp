@@ -26,6 +26,7 @@
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/images/grouped_results.h"
 #include "compiler/dispatch/products/matrix_product.h"
+#include "compiler/dispatch/products/row_order.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -382,6 +383,7 @@ LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   if (guardReads(function))
     fuse();
   storeFactors(function);
+  orderRows(function);
   joinSumsOfAll(function);
   shareEqualValues(function);
   splitOperands(function);

@@ -5,6 +5,7 @@
 //
 // An indexing map that is a loop alone says that the dimension measures what the loop does. So x[0 : 5] of ten elements
 // stays a read in the body, as does what starts or steps by a number that only the host knows.
+#include "compiler/dialect/size_origin.h"
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -65,42 +66,6 @@ AffineExpr expressionOf(Value value, unsigned depth = 0) {
   return isa<arith::DivUIOp>(op) ? x.floorDiv(y) : x % y;
 }
 
-/// A size by where it comes from: two that compare equal are equal.
-struct Size {
-  std::optional<int64_t> constant;
-  Value value;            // an index, or the tensor that is asked for
-  int64_t dimension = -1; // -1: of no tensor
-  bool operator==(const Size &other) const {
-    return constant == other.constant && value == other.value && dimension == other.dimension;
-  }
-};
-
-Size sizeOf(Value tensor, int64_t dimension);
-
-Size sizeFrom(Value index) {
-  if (std::optional<int64_t> constant = constantOf(index))
-    return {constant, {}, -1};
-  if (auto dim = index.getDefiningOp<tensor::DimOp>())
-    if (std::optional<int64_t> dimension = dim.getConstantIndex();
-        dimension && isa<RankedTensorType>(dim.getSource().getType()))
-      return sizeOf(dim.getSource(), *dimension);
-  return {{}, index, -1};
-}
-
-Size sizeOf(Value tensor, int64_t dimension) {
-  while (true) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (!type.isDynamicDim(dimension))
-      return {type.getDimSize(dimension), {}, -1};
-    if (auto op = tensor.getDefiningOp<linalg::LinalgOp>())
-      tensor = op.getDpsInitOperand(cast<OpResult>(tensor).getResultNumber())->get();
-    else if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
-      return sizeFrom(empty.getDynamicSizes()[type.getDynamicDimIndex(dimension)]);
-    else
-      return {{}, tensor, dimension};
-  }
-}
-
 class Reads {
 public:
   explicit Reads(linalg::GenericOp op) : op_(op), ranges_(op.getStaticLoopRanges()) {}
@@ -121,14 +86,14 @@ public:
   }
 
 private:
-  Size loopSize(unsigned loop) {
+  SizeOrigin loopSize(unsigned loop) {
     for (OpOperand &operand : op_->getOpOperands()) {
       if (!isa<RankedTensorType>(operand.get().getType()))
         continue;
       for (auto [dimension, result] : llvm::enumerate(op_.getMatchingIndexingMap(&operand).getResults()))
         if (auto dim = dyn_cast<AffineDimExpr>(result); dim && dim.getPosition() == loop)
           if (op_.isDpsInit(&operand) || !ShapedType::isDynamic(ranges_[loop]))
-            return sizeOf(operand.get(), dimension);
+            return sizeOriginOf(operand.get(), int64_t(dimension));
     }
     return {};
   }
@@ -136,8 +101,8 @@ private:
   /// What MLIR asks of a dimension's expression, by the first and the last of each loop.
   bool fits(AffineExpr result, Value tensor, int64_t dimension) {
     if (auto dim = dyn_cast<AffineDimExpr>(result)) {
-      const Size size = loopSize(dim.getPosition());
-      return (size.constant || size.value) && size == sizeOf(tensor, dimension);
+      const SizeOrigin size = loopSize(dim.getPosition());
+      return size && size == sizeOriginOf(tensor, dimension);
     }
     const int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dimension);
     SmallVector<AffineExpr> first, last;

@@ -45,6 +45,9 @@ void addWinogradPatterns(mlir::RewritePatternSet &patterns);
 void addWinogradExtPatterns(mlir::RewritePatternSet &patterns);
 /// Tensors whose elements are all one number that is known are filled with it, and reads of them are that number.
 void foldKnownElements(mlir::func::FuncOp function);
+/// Whether a size is negative is answered, and what depends on the answer chosen; a size that is cast there and back is
+/// itself.
+void simplifySizes(mlir::func::FuncOp function);
 /// What bodies of linalg.generic read at affine places becomes operands with indexing maps.
 void addAffineReadPatterns(mlir::RewritePatternSet &patterns);
 

@@ -2,6 +2,7 @@
 // Tensors seen differently. Another shape moves no memory: the host reads the same buffer with other sizes. Another
 // element type of the same width keeps the bits, and is arithmetic where a kernel is beside it.
 #include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/size_origin.h"
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,6 +46,14 @@ SmallVector<OpFoldResult> givenSizes(OpBuilder &b, Location loc, Value tensor) {
   return tensor::getMixedSizes(b, loc, tensor);
 }
 
+bool areSame(OpFoldResult a, OpFoldResult b) {
+  a = withoutCasts(a);
+  b = withoutCasts(b);
+  auto x = dyn_cast<Value>(a), y = dyn_cast<Value>(b);
+  return isEqualConstantIntOrValue(a, b) ||
+         (x && y && x.getType().isIndex() && y.getType().isIndex() && sizeOriginOf(x) == sizeOriginOf(y));
+}
+
 /// Which of `longer` each of `shorter` is made of, as far as that is sure: of known sizes some together, an unknown one
 /// alone. Nothing where it is not.
 std::optional<SmallVector<ReassociationIndices>> groupsOf(ArrayRef<OpFoldResult> longer,
@@ -57,7 +66,7 @@ std::optional<SmallVector<ReassociationIndices>> groupsOf(ArrayRef<OpFoldResult>
     if (next == longer.size())
       return std::nullopt;
     if (!known) {
-      if (!isEqualConstantIntOrValue(withoutCasts(longer[next]), withoutCasts(size)))
+      if (!areSame(longer[next], size))
         return std::nullopt;
       group.push_back(int64_t(next++));
       continue;
@@ -99,7 +108,9 @@ struct LowerReshape : OpRewritePattern<tensor::ReshapeOp> {
       if (!type.isDynamicDim(dimension))
         continue;
       Value size = shape.getElements()[dimension];
-      if (!size.getType().isIndex())
+      if (Value number = dyn_cast<Value>(withoutCasts(size)); number.getType().isIndex())
+        size = number;
+      else if (!size.getType().isIndex())
         size = arith::IndexCastOp::create(rewriter, loc, rewriter.getIndexType(), size);
       sizes.push_back(size);
     }

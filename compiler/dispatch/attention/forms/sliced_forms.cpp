@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/forms/sliced_forms.h"
+#include "compiler/dialect/size_origin.h"
+#include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/slices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -81,14 +83,24 @@ std::optional<Slice> sliceOf(linalg::GenericOp op) {
 }
 
 /// Which dimensions of the one shape each of the other's is; those of one may be added and dropped anywhere. Nothing
-/// where one of them is a part of two.
+/// where one of them is a part of two, or one of unknown size is divided.
 std::optional<SmallVector<SmallVector<unsigned>>> partsOf(ArrayRef<int64_t> whole, ArrayRef<int64_t> divided) {
   SmallVector<SmallVector<unsigned>> parts;
   unsigned next = 0;
   for (int64_t size : whole) {
     SmallVector<unsigned> &part = parts.emplace_back();
     int64_t product = 1;
+    if (ShapedType::isDynamic(size)) {
+      while (next < divided.size() && divided[next] == 1)
+        part.push_back(next++);
+      if (next == divided.size() || !ShapedType::isDynamic(divided[next]))
+        return std::nullopt;
+      part.push_back(next++);
+      continue;
+    }
     while (product < size && next < divided.size()) {
+      if (ShapedType::isDynamic(divided[next]))
+        return std::nullopt;
       product *= divided[next];
       part.push_back(next++);
     }
@@ -103,6 +115,21 @@ std::optional<SmallVector<SmallVector<unsigned>>> partsOf(ArrayRef<int64_t> whol
   return parts;
 }
 
+/// Whether the slice takes all of each dimension of unknown size: it says so as a map, or both sizes are one value.
+bool takesUnknownWhole(linalg::GenericOp copy, const Slice &slice) {
+  auto whole = cast<RankedTensorType>(slice.source.getType());
+  for (auto [dimension, index] : llvm::enumerate(slice.indices)) {
+    if (!whole.isDynamicDim(dimension))
+      continue;
+    if (!index.loop || index.offset != 0)
+      return false;
+    if (!isCopy(copy) &&
+        !(sizeOriginOf(copy->getResult(0), *index.loop) == sizeOriginOf(slice.source, int64_t(dimension))))
+      return false;
+  }
+  return true;
+}
+
 struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
@@ -112,14 +139,13 @@ struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
     auto copy = sliced.getDefiningOp<linalg::GenericOp>();
     const std::optional<Slice> slice = sliceOf(copy);
     auto type = dyn_cast<RankedTensorType>(sliced.getType());
-    if (!slice || !copy->hasOneUse() || !type.hasStaticShape() || !op.getResultType().hasStaticShape() ||
-        llvm::is_contained(type.getShape(), 0))
+    if (!slice || !copy->hasOneUse() || llvm::is_contained(type.getShape(), 0))
       return failure();
     const ArrayRef<int64_t> shape = op.getResultType().getShape();
     const auto parts = partsOf(type.getShape(), shape);
     Value source = slice->source;
     auto whole = cast<RankedTensorType>(source.getType());
-    if (!parts || !whole.hasStaticShape())
+    if (!parts || !takesUnknownWhole(copy, *slice))
       return failure();
 
     MLIRContext *context = op.getContext();
@@ -136,6 +162,10 @@ struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
       const ArrayRef<unsigned> part = index.loop ? ArrayRef((*parts)[*index.loop]) : ArrayRef<unsigned>();
       if (part.empty()) { // of no loop, or of one that runs once
         add(whole.getDimSize(dimension), getAffineConstantExpr(index.offset, context));
+        continue;
+      }
+      if (whole.isDynamicDim(dimension)) {
+        add(ShapedType::kDynamic, getAffineDimExpr(part.back(), context));
         continue;
       }
       int64_t inner = 1;
@@ -162,7 +192,7 @@ struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
     if (dividedType != whole)
       source = dividedOf(source, dividedType, groups, rewriter);
     rewriter.setInsertionPoint(op);
-    Value start = tensor::EmptyOp::create(rewriter, op.getLoc(), shape, whole.getElementType());
+    Value start = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getMixedOutputShape(), whole.getElementType());
     SmallVector<utils::IteratorType> types(shape.size(), utils::IteratorType::parallel);
     rewriter.replaceOpWithNewOp<linalg::GenericOp>(
         op, op.getResultType(), source, start,
@@ -183,7 +213,12 @@ private:
         rewriter.moveOpAfter(other, rewriter.getInsertionBlock(), std::prev(rewriter.getInsertionPoint()));
         return other;
       }
-    return tensor::ExpandShapeOp::create(rewriter, source.getLoc(), type, source, groups);
+    SmallVector<OpFoldResult> sizes =
+        llvm::map_to_vector(type.getShape(), [&](int64_t size) -> OpFoldResult { return rewriter.getIndexAttr(size); });
+    for (auto [dimension, group] : llvm::enumerate(groups))
+      if (cast<RankedTensorType>(source.getType()).isDynamicDim(int64_t(dimension)))
+        sizes[group.front()] = dimensionOf(rewriter, source.getLoc(), source, int64_t(dimension));
+    return tensor::ExpandShapeOp::create(rewriter, source.getLoc(), type, source, groups, sizes);
   }
 };
 

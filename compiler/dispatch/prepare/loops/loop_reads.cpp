@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/loops/loop_reads.h"
 
+#include "compiler/dialect/size_origin.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,6 +21,16 @@ linalg::IndexOp loopBehind(Value index) {
     index = cast.getIn();
   }
   return index.getDefiningOp<linalg::IndexOp>();
+}
+
+/// How many numbers a loop has; nothing where nobody says.
+SizeOrigin sizeOfLoop(linalg::GenericOp op, unsigned loop) {
+  for (OpOperand &operand : llvm::reverse(op->getOpOperands())) // results first
+    if (isa<RankedTensorType>(operand.get().getType()))
+      if (std::optional<unsigned> dimension =
+              op.getMatchingIndexingMap(&operand).getResultPosition(getAffineDimExpr(loop, op.getContext())))
+        return sizeOriginOf(operand.get(), *dimension);
+  return {};
 }
 
 /// Elements read where the loops are, of a tensor that is as long as these.
@@ -53,14 +65,21 @@ private:
     if (op->isAncestor(read.getTensor().getParentRegion()->getParentOp()) || type.getRank() == 0)
       return std::nullopt;
     SmallVector<AffineExpr> indices;
-    for (auto [index, size] : llvm::zip_equal(read.getIndices(), type.getShape())) {
+    for (auto [dimension, index, size] : llvm::enumerate(read.getIndices(), type.getShape())) {
+      if (size == 1 && matchPattern(index, m_Zero())) {
+        indices.push_back(getAffineConstantExpr(0, op.getContext()));
+        continue;
+      }
       linalg::IndexOp loop = loopBehind(index);
-      if (!loop || ShapedType::isDynamic(size) || sizes[loop.getDim()] != size)
+      if (!loop || sizes[loop.getDim()] != size)
+        return std::nullopt;
+      if (ShapedType::isDynamic(size) &&
+          !(sizeOfLoop(op, loop.getDim()) == sizeOriginOf(read.getTensor(), int64_t(dimension))))
         return std::nullopt;
       indices.push_back(getAffineDimExpr(loop.getDim(), op.getContext()));
     }
     AffineMap map = AffineMap::get(op.getNumLoops(), 0, indices, op.getContext());
-    return map.isProjectedPermutation() ? std::optional(map) : std::nullopt;
+    return map.isProjectedPermutation(/*allowZeroInResults=*/true) ? std::optional(map) : std::nullopt;
   }
 };
 
@@ -90,6 +109,45 @@ private:
   }
 };
 
+/// A place that is kept inside of a dimension, as gathers keep theirs, where it is a loop's that runs over no more.
+template <typename Clamp> struct LoopIsInside : OpRewritePattern<Clamp> {
+  using OpRewritePattern<Clamp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Clamp op, PatternRewriter &rewriter) const override {
+    Value place = op.getLhs(), bound = op.getRhs();
+    linalg::IndexOp loop = loopBehind(place);
+    if (!loop) {
+      std::swap(place, bound);
+      loop = loopBehind(place);
+    }
+    auto generic = loop ? dyn_cast<linalg::GenericOp>(loop->getParentOp()) : linalg::GenericOp();
+    if (!generic || generic->isAncestor(bound.getParentBlock()->getParentOp()))
+      return failure();
+    APInt number;
+    if constexpr (std::is_same_v<Clamp, arith::MaxSIOp>) {
+      if (!matchPattern(bound, m_ConstantInt(&number)) || number.isStrictlyPositive())
+        return failure();
+    } else {
+      const int64_t size = generic.getStaticLoopRanges()[loop.getDim()];
+      if (matchPattern(bound, m_ConstantInt(&number))) {
+        if (ShapedType::isDynamic(size) || number.getSExtValue() < size - 1)
+          return failure();
+      } else if (!isLastOf(bound, generic, loop.getDim())) {
+        return failure();
+      }
+    }
+    rewriter.replaceOp(op, place);
+    return success();
+  }
+
+private:
+  /// Whether the value is one less than the loop has numbers.
+  static bool isLastOf(Value bound, linalg::GenericOp op, unsigned loop) {
+    auto less = bound.getDefiningOp<arith::SubIOp>();
+    const SizeOrigin size = sizeOfLoop(op, loop);
+    return less && size && matchPattern(less.getRhs(), m_One()) && size == sizeOriginOf(less.getLhs());
+  }
+};
+
 } // namespace
 
 void addRangesOfLoops(RewritePatternSet &patterns) {
@@ -97,7 +155,8 @@ void addRangesOfLoops(RewritePatternSet &patterns) {
 }
 
 void addLoopReads(RewritePatternSet &patterns) {
-  patterns.add<LoopIsWithinItsRange, ReadAtLoops>(patterns.getContext());
+  patterns.add<LoopIsWithinItsRange, LoopIsInside<arith::MaxSIOp>, LoopIsInside<arith::MinSIOp>, ReadAtLoops>(
+      patterns.getContext());
 }
 
 } // namespace tenon::compiler::dispatch

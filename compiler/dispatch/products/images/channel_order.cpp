@@ -8,6 +8,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/orders.h"
+#include "compiler/dispatch/products/images/reorder.h"
 #include "compiler/dispatch/products/images/turned_result.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -252,84 +253,11 @@ private:
   double gain_ = 0, cost_ = 0;
 };
 
-void permute(OpOperand &operand, ArrayRef<int64_t> order) {
-  auto op = cast<linalg::GenericOp>(operand.getOwner());
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  AffineMap &map = maps[operand.getOperandNumber()];
-  map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), op.getContext());
-  op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
-}
-
 Value turned(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
   const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, tensor.getLoc(), tensor);
   Value empty =
       tensor::EmptyOp::create(b, tensor.getLoc(), inOrder(ArrayRef(sizes), order), getElementTypeOrSelf(tensor));
   return linalg::TransposeOp::create(b, tensor.getLoc(), tensor, empty, order)->getResult(0);
-}
-
-/// The result, and what it is written to, in that order.
-void turnResultOf(OpResult result, ArrayRef<int64_t> order) {
-  auto op = cast<linalg::GenericOp>(result.getOwner());
-  OpBuilder b(op);
-  OpOperand &start = op.getDpsInitsMutable()[result.getResultNumber()];
-  auto fill = start.get().getDefiningOp<linalg::FillOp>();
-  auto empty = (fill ? fill.getOutputs()[0] : start.get()).getDefiningOp<tensor::EmptyOp>();
-  const SmallVector<OpFoldResult> sizes = empty.getMixedSizes();
-  Value made =
-      tensor::EmptyOp::create(b, op.getLoc(), inOrder(ArrayRef(sizes), order), empty.getType().getElementType());
-  if (fill)
-    made = linalg::FillOp::create(b, fill.getLoc(), fill.getInputs()[0], made).getResult(0);
-  start.set(made);
-  permute(start, order);
-  result.setType(made.getType());
-}
-
-/// A reshape whose result is to lie in `order`, and what it is made of so that groups of dimensions stay together.
-/// @param shorter the order of the one of both that has no groups
-void turnReshape(Operation *reshape, ArrayRef<int64_t> order, ArrayRef<int64_t> shorter) {
-  const SmallVector<ReassociationIndices> groups = partsOf(reshape);
-  SmallVector<ReassociationIndices> turned;
-  int64_t next = 0;
-  for (int64_t dimension : shorter) {
-    ReassociationIndices &group = turned.emplace_back();
-    for (size_t i = 0; i < groups[dimension].size(); ++i)
-      group.push_back(next++);
-  }
-  OpBuilder b(reshape);
-  Value result = reshape->getResult(0);
-  auto type = cast<RankedTensorType>(result.getType());
-  const ArrayAttr attribute = getReassociationIndicesAttribute(b, turned);
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape)) {
-    const SmallVector<OpFoldResult> sizes = expand.getMixedOutputShape();
-    SmallVector<Value> unknown;
-    SmallVector<int64_t> known;
-    dispatchIndexOpFoldResults(inOrder(ArrayRef(sizes), order), unknown, known);
-    expand.getOutputShapeMutable().assign(unknown);
-    expand.setStaticOutputShape(known);
-    expand.setReassociationAttr(attribute);
-  } else {
-    cast<tensor::CollapseShapeOp>(reshape).setReassociationAttr(attribute);
-  }
-  result.setType(RankedTensorType::get(inOrder(type.getShape(), order), type.getElementType()));
-}
-
-/// Loops in the order of the result's dimensions, those that are summed over behind.
-void orderLoops(linalg::GenericOp op) {
-  SmallVector<unsigned> loops;
-  for (AffineExpr expr : op.getIndexingMapMatchingResult(op->getResult(0)).getResults()) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (!loop || llvm::is_contained(loops, loop.getPosition()))
-      return;
-    loops.push_back(loop.getPosition());
-  }
-  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-    if (!llvm::is_contained(loops, loop))
-      loops.push_back(loop);
-  if (llvm::is_sorted(loops))
-    return;
-  IRRewriter rewriter(op.getContext());
-  rewriter.setInsertionPoint(op);
-  (void)linalg::interchangeGenericOp(rewriter, op, loops);
 }
 
 void Images::turn() {
@@ -375,7 +303,7 @@ void Images::turn() {
         read.getIndicesMutable().assign(inOrder(ArrayRef(indices), order));
         continue;
       }
-      permute(*use, order);
+      turnRead(*use, order);
       touched.insert(use->getOwner());
     }
   }

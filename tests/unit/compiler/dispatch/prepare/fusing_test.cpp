@@ -217,5 +217,58 @@ TEST_F(Fusing, AttentionsOfManyQueriesReadWhatAProductComputes) {
   }
 }
 
+// A product's kernel computes what its elements come to with what it has in registers, also where two steps of that
+// read one before: of few rows or many, known or not.
+TEST_F(Fusing, WhatIsComputedOfASumIsNoFactor) {
+  auto function = parseFunction(R"mlir(
+    #x = affine_map<(i, j, k) -> (i, k)>
+    #w = affine_map<(i, j, k) -> (k, j)>
+    #y = affine_map<(i, j, k) -> (i, j)>
+    #i = affine_map<(i, j) -> (i, j)>
+    func.func @f(%x: tensor<?x64xbf16>, %w: tensor<64x64xbf16>, %v: tensor<64x64xbf16>, %s: tensor<?x64xf32>, %n: index) -> tensor<?x64xf32> {
+      %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%x, %w : tensor<?x64xbf16>, tensor<64x64xbf16>) outs(%s : tensor<?x64xf32>) {
+        ^bb0(%a: bf16, %b: bf16, %o: f32):
+          %c = arith.extf %a : bf16 to f32
+          %d = arith.extf %b : bf16 to f32
+          %m = arith.mulf %c, %d : f32
+          %t = arith.addf %o, %m : f32
+          linalg.yield %t : f32
+      } -> tensor<?x64xf32>
+      %e = tensor.empty(%n) : tensor<?x64xbf16>
+      %r = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]}
+          ins(%p : tensor<?x64xf32>) outs(%e : tensor<?x64xbf16>) {
+        ^bb0(%a: f32, %o: bf16):
+          %t = arith.truncf %a : f32 to bf16
+          linalg.yield %t : bf16
+      } -> tensor<?x64xbf16>
+      %h = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]}
+          ins(%r : tensor<?x64xbf16>) outs(%e : tensor<?x64xbf16>) {
+        ^bb0(%a: bf16, %o: bf16):
+          %t = math.tanh %a : bf16
+          linalg.yield %t : bf16
+      } -> tensor<?x64xbf16>
+      %g = linalg.generic {indexing_maps = [#i, #i, #i], iterator_types = ["parallel", "parallel"]}
+          ins(%r, %h : tensor<?x64xbf16>, tensor<?x64xbf16>) outs(%e : tensor<?x64xbf16>) {
+        ^bb0(%a: bf16, %b: bf16, %o: bf16):
+          %t = arith.mulf %a, %b : bf16
+          linalg.yield %t : bf16
+      } -> tensor<?x64xbf16>
+      %q = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%g, %v : tensor<?x64xbf16>, tensor<64x64xbf16>) outs(%s : tensor<?x64xf32>) {
+        ^bb0(%a: bf16, %b: bf16, %o: f32):
+          %c = arith.extf %a : bf16 to f32
+          %d = arith.extf %b : bf16 to f32
+          %m = arith.mulf %c, %d : f32
+          %t = arith.addf %o, %m : f32
+          linalg.yield %t : f32
+      } -> tensor<?x64xf32>
+      return %q : tensor<?x64xf32>
+    })mlir");
+  auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  EXPECT_FALSE(isFused(ops[3])) << "each tile of the next product would compute it";
+  EXPECT_TRUE(isFused(ops[2])) << "what has one reader is part of it";
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

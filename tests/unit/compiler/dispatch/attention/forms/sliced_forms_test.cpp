@@ -86,5 +86,39 @@ TEST_F(SlicedFormsTest, AMapThatWouldEndBeforeTheTensorStays) {
   EXPECT_TRUE(sourceOf(sliced("0", "40", "2x16x5x8")).first.empty()) << "96 are not whole slices of 40";
 }
 
+// As many sequences as a call has: of the size of the tensor, or of another one that only the call knows.
+TEST_F(SlicedFormsTest, ADimensionOfUnknownSizeIsTakenWhole) {
+  for (const bool isWhole : {true, false}) {
+    auto function = parseFunction(R"mlir(
+    func.func @f(%a: tensor<?x96xf16>, %given: index) -> tensor<?x4x8xf16> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %a, %c0 : tensor<?x96xf16>
+      %e = tensor.empty()mlir" + std::string(isWhole ? "%n" : "%given") +
+                                  R"mlir() : tensor<?x32xf16>
+      %s = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>], iterator_types = ["parallel", "parallel"]}
+          outs(%e : tensor<?x32xf16>) {
+        ^bb0(%o: f16):
+          %i = linalg.index 0 : index
+          %k = linalg.index 1 : index
+          %x = tensor.extract %a[%i, %k] : tensor<?x96xf16>
+          linalg.yield %x : f16
+      } -> tensor<?x32xf16>
+      %r = tensor.expand_shape %s [[0], [1, 2]] output_shape [%n, 4, 8] : tensor<?x32xf16> into tensor<?x4x8xf16>
+      return %r : tensor<?x4x8xf16>
+    })mlir");
+    mlir::RewritePatternSet patterns(function.getContext());
+    addSlicedForms(patterns);
+    (void)mlir::applyPatternsGreedily(function, std::move(patterns));
+    ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+    const auto [shape, place] = sourceOf(function);
+    if (isWhole) {
+      EXPECT_EQ(shape, (Shape{mlir::ShapedType::kDynamic, 3, 4, 8}));
+      EXPECT_EQ(place, "(d0, d1, d2) -> (d0, 0, d1, d2)");
+    } else {
+      EXPECT_TRUE(shape.empty());
+    }
+  }
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

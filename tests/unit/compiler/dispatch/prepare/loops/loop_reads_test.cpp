@@ -80,6 +80,60 @@ TEST_F(LoopReads, SumsReadAtTheirLoopsWhatIsAsLongAsThese) {
   EXPECT_TRUE(op.getBody()->getOps<mlir::arith::SelectOp>().empty());
 }
 
+// A gather keeps its places inside of the tensor, and a loop's are.
+TEST_F(LoopReads, APlaceThatIsKeptInsideIsTheLoops) {
+  auto text = [](const std::string &less) {
+    return R"mlir(
+    func.func @f(%m: tensor<1x?xi1>, %a: tensor<8x?xf32>) -> tensor<8x?xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %n = tensor.dim %m, %c1 : tensor<1x?xi1>
+      %last = arith.subi %n, )mlir" +
+           less + R"mlir( : index
+      %h = arith.constant -1.0 : f32
+      %e = tensor.empty(%n) : tensor<8x?xf32>
+      %0 = linalg.generic {indexing_maps = [affine_map<(q, k) -> (q, k)>, affine_map<(q, k) -> (q, k)>],
+          iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x?xf32>) outs(%e : tensor<8x?xf32>) {
+        ^bb0(%x: f32, %o: f32):
+          %i = linalg.index 1 : index
+          %j = arith.minsi %i, %last : index
+          %k = arith.maxsi %j, %c0 : index
+          %v = tensor.extract %m[%c0, %k] : tensor<1x?xi1>
+          %w = arith.select %v, %x, %h : f32
+          linalg.yield %w : f32
+      } -> tensor<8x?xf32>
+      return %0 : tensor<8x?xf32>
+    })mlir";
+  };
+  auto op = rewritten(text("%c1"));
+  ASSERT_EQ(op.getNumDpsInputs(), 2);
+  EXPECT_EQ(op.getDpsInputs()[1], argument(0));
+  EXPECT_EQ(op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
+            mlir::AffineMap::get(
+                2, 0, {mlir::getAffineConstantExpr(0, &context_), mlir::getAffineDimExpr(1, &context_)}, &context_));
+  EXPECT_EQ(rewritten(text("%c2")).getNumDpsInputs(), 1) << "one place is another than the loop's";
+}
+
+// The mask is as long as somebody says, and the loop as long as somebody else does.
+TEST_F(LoopReads, UnknownSizesMustBeTheSame) {
+  auto op = rewritten(R"mlir(
+    func.func @f(%m: tensor<?xi1>, %a: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+      %h = arith.constant -1.0 : f32
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %0 = linalg.generic {indexing_maps = [affine_map<(k) -> (k)>, affine_map<(k) -> (k)>],
+          iterator_types = ["parallel"]} ins(%a : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+        ^bb0(%x: f32, %o: f32):
+          %i = linalg.index 0 : index
+          %v = tensor.extract %m[%i] : tensor<?xi1>
+          %w = arith.select %v, %x, %h : f32
+          linalg.yield %w : f32
+      } -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    })mlir");
+  EXPECT_EQ(op.getNumDpsInputs(), 1);
+}
+
 // One less, and the last place is not below.
 TEST_F(LoopReads, AComparisonThatALoopMayPassStays) {
   for (const char *comparison :
