@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns.h"
 
+#include "compiler/codegen/kernel/bodies/read_orders.h"
 #include "compiler/codegen/strategies/columns_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/slices.h"
@@ -19,7 +20,8 @@ constexpr uint32_t kMaxAcross = 16;
 constexpr uint32_t kInFlight = 4; // rows that a thread loads before it combines them
 constexpr uint32_t kThreads = 512;
 // Rows that a few threads, or one, have on their way at once; threads of a block then, where rows have as many vectors.
-constexpr int64_t kMostFew = 16, kWideRow = 512;
+// Of unknown number, up to the first and up to the second have kernels of their own.
+constexpr int64_t kLeastFew = 16, kMostFew = 64, kWideRow = 512;
 constexpr uint32_t kFewThreads = 256, kLeastThreads = 64;
 // Elements of rows that are kept in a thread's registers.
 constexpr uint32_t kKeptElements = 32;
@@ -29,19 +31,93 @@ constexpr int64_t kMostNarrow = 32;
 // Longer columns, of so few tiles that multiprocessors would be idle, are parts of so many rows, of narrow ones more.
 constexpr int64_t kLongColumn = 1024, kRowsOfPart = 512, kRowsOfNarrow = 2048, kFewTiles = 128;
 constexpr uint32_t kAcrossTotal = 32; // columns of a block that adds up what parts have left
+// A tensor of which an element is no more than that part of the others' lies as it lies.
+constexpr uint32_t kFewAcross = 4;
+// Rows of a warp that also reads down the columns.
+constexpr uint32_t kLeastTurned = 4, kMostTurned = 16;
+constexpr int64_t kFewTurnedTiles = 48;
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
 
-/// Whether the elements that are adjacent in memory belong to different results, in the first tensor that has one for
-/// each element of the group.
-bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
-  for (const KernelOp &op : kernel.ops)
+/// Bytes of an element of the tensors that have one for each of the group's, by how they lie: across columns, or down.
+struct Orders {
+  std::optional<bool> isFirstAcross; // of the tensors that are read
+  uint32_t across = 0, down = 0;
+
+  static Orders of(const KernelFunction &kernel, const GroupShape &shape);
+};
+
+Orders Orders::of(const KernelFunction &kernel, const GroupShape &shape) {
+  Orders orders;
+  auto add = [&](GroupShape::Along lies, Type element) {
+    if (lies != GroupShape::Along::Same)
+      (lies == GroupShape::Along::Apart ? orders.down : orders.across) += dispatch::elementBytes(element);
+    return lies == GroupShape::Along::Adjacent || lies == GroupShape::Along::Shifted;
+  };
+  const unsigned axis = shape.parallel - 1;
+  for (const KernelOp &op : kernel.ops) {
+    if (!shape.group.coversAllAxes(op.op))
+      continue;
     for (const KernelInput &input : op.inputs)
-      if (input.isMemory() && shape.group.coversAllAxes(op.op) && dispatch::namesEachOnce(input.tensor.map)) {
-        const GroupShape::Along along = shape.along(input.tensor, op.op, shape.parallel - 1);
-        return along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted;
+      if (input.isMemory() && dispatch::namesEachOnce(input.tensor.map)) {
+        const bool isAcross = add(shape.along(input.tensor, op.op, axis), input.tensor.element);
+        orders.isFirstAcross = orders.isFirstAcross.value_or(isAcross);
       }
-  return false;
+    for (const KernelOutput &output : op.outputs)
+      if (output.isStored && linalg::GenericOp(op.op).getNumReductionLoops() == 0)
+        add(shape.along(output.tensor, op.op, axis), output.tensor.element);
+    for (auto read : linalg::GenericOp(op.op).getBody()->getOps<tensor::ExtractOp>())
+      if (const bool isAlong =
+              alongOfRead(kernel, shape, op.op, read, shape.axes.size() - 1) == GroupShape::Along::Shifted;
+          isAlong || alongOfRead(kernel, shape, op.op, read, axis) == GroupShape::Along::Shifted)
+        add(isAlong ? GroupShape::Along::Apart : GroupShape::Along::Shifted, read.getType());
+  }
+  return orders;
+}
+
+/// Whether the elements that are adjacent in memory belong to different results, in the first tensor that has one for
+/// each element of the group. Where tensors lie in both ways and each element is seen once, threads walk down columns
+/// as well as along rows, and read whole sectors only so (columns_tile.h). Where only bodies read any, by place (parts
+/// put together, a pad), what is stored and what these read says it.
+bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
+  const Orders orders = Orders::of(kernel, shape);
+  if (orders.across == 0)
+    return false;
+  if (!orders.isFirstAcross)
+    return orders.across >= orders.down;
+  return *orders.isFirstAcross || (kFewAcross * orders.across >= orders.down && sumsOfOnePass(kernel, shape));
+}
+
+/// Blocks, where it is known how many.
+std::optional<int64_t> tilesOf(const GroupShape &shape, int64_t columnsOfTile) {
+  const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size,
+                               outer = GroupShape::sizeOf(shape.parallelAxes().drop_back());
+  if (!columns || !outer)
+    return std::nullopt;
+  return *outer * int64_t(llvm::divideCeil(uint64_t(*columns), uint64_t(columnsOfTile)));
+}
+
+/// Rows of a warp where some tensor lies down the columns, beside those that lie across: as many of its elements as a
+/// sector of memory has, and some columns, so that a warp meets few of the others' sectors. 0: none does.
+int64_t turnedRows(const KernelFunction &kernel, const GroupShape &shape) {
+  constexpr uint32_t kSector = 32;
+  uint32_t bytes = 0;
+  auto look = [&](const KernelOp &op, const KernelTensor &tensor) {
+    if (shape.group.coversAllAxes(op.op) && dispatch::namesEachOnce(tensor.map) &&
+        tensor.map.getNumResults() == linalg::GenericOp(op.op).getNumLoops() &&
+        shape.along(tensor, op.op, shape.parallel - 1) == GroupShape::Along::Apart &&
+        shape.along(tensor, op.op, shape.axes.size() - 1) == GroupShape::Along::Adjacent)
+      bytes = std::max(bytes, dispatch::elementBytes(tensor.element));
+  };
+  for (const KernelOp &op : kernel.ops) {
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory() && !input.bodyArgument.use_empty())
+        look(op, input.tensor);
+    for (const KernelOutput &output : op.outputs)
+      if (output.isStored)
+        look(op, output.tensor);
+  }
+  return bytes == 0 ? 0 : std::clamp(kSector / bytes, kLeastTurned, kMostTurned);
 }
 
 /// @param rows nothing: it is not known how many there are
@@ -50,11 +126,19 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
                            std::optional<int64_t> rows, bool areRagged = false) {
   if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape))
     return std::nullopt;
-  const bool isKept = !sumsOfOnePass(kernel, shape);
+  // What two passes would see, and is stored, a thread had better keep.
+  const bool mayBeKept = readsAgain(kernel, shape) && GroupShape::sizeOf(shape.reducedAxes()) &&
+                         *GroupShape::sizeOf(shape.reducedAxes()) <= dispatch::kMostOfKeptColumn;
+  const bool isKept = !sumsOfOnePass(kernel, shape) || (mayBeKept && storesElements(kernel, shape));
   if (isKept && (!rows || *rows > dispatch::kMostOfKeptColumn))
     return std::nullopt;
   uint32_t width = narrowedByCalls(kernel, vectorWidth(kernel, shape, shape.parallel - 1));
   uint32_t across = kMaxAcross;
+  // Of what bodies read by place, vectors ask whether they are aligned, and those of unknown rows mostly are not.
+  if (width == 1) {
+    const uint32_t ofReads = narrowedByCalls(kernel, widthOfReads(kernel, shape, shape.parallel - 1));
+    (GroupShape::sizeOf(shape.axes) ? width : across) *= ofReads;
+  }
   if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size) {
     // Of columns that are no multiple of a vector, half a vector may be one that they are.
     for (; width > 2 && *columns % width != 0 && *columns % (width / 2) == 0; width /= 2)
@@ -98,6 +182,12 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
              {extentsOf(shape.parallelAxes().drop_back()), 1}}};
   if (isKept)
     plan.choices.push_back({"kept", 1});
+  if (const int64_t turned = turnedRows(kernel, shape)) {
+    // Few tiles leave multiprocessors idle; rows, which are more, wait for sectors instead.
+    if (!isKept && GroupShape::sizeOf(shape.axes) && *tilesOf(shape, int64_t(across) * width) < kFewTurnedTiles)
+      return std::nullopt;
+    plan.choices.push_back({"turned", turned});
+  }
   return plan;
 }
 
@@ -113,8 +203,8 @@ void makeNarrow(Plan &plan) {
 std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
   std::optional<Plan> plan = planOf(name(), kernel, shape, rows);
-  const bool areFew = rows && *rows <= kMostFew;
-  if (!plan || areFew || !sumsOfOnePass(kernel, shape))
+  const bool areFew = rows && *rows <= kLeastFew;
+  if (!plan || areFew || plan->choice("kept") != 0)
     return plan;
   // A row of few columns has no vector.
   if (const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size;
@@ -136,7 +226,7 @@ std::vector<Plan> plansOf(StringRef name, const KernelFunction &kernel, const Gr
   std::vector<Plan> plans = {first};
   const SpaceAxis &columns = shape.axes[shape.parallel - 1];
   const int64_t width = first.choice("width");
-  if (columns.size || !sumsOfOnePass(kernel, shape))
+  if (columns.size || first.choice("kept") != 0)
     return plans;
   const SmallVector<Extent> length = extentsOf(columns);
   if (width > 1) {
@@ -188,6 +278,8 @@ std::vector<Plan> plansOfParts(const KernelFunction &kernel, const GroupShape &s
                {{extentsOf(columns), kAcrossTotal}, {extentsOf(shape.parallelAxes().drop_back()), 1}}};
     if (narrow)
       total.choose("narrow", 1);
+    if (llvm::any_of(plans, [](const Plan &plan) { return plan.choice("turned") != 0; }))
+      total.choose("turned", 1); // what parts leave lies across
     if (mayBeNarrow && !areAllNarrow)
       total.guards.push_back(narrow ? Guard{.length = extentsOf(columns), .most = kMostNarrow}
                                     : Guard{.length = extentsOf(columns), .above = kMostNarrow});
@@ -211,30 +303,37 @@ std::vector<Plan> plansOfParts(const KernelFunction &kernel, const GroupShape &s
 
 } // namespace
 
-/// Where it is not known how many rows there are: one kernel for few, others for more, and for so many that columns are
-/// parts. Columns of unknown number that are no multiple of a vector have one that needs no registers for vectors, and
-/// of few rows a thread for each.
+/// Where it is not known how many rows there are: kernels for few and for some more, others for many, and for so many
+/// that columns are parts. Columns of unknown number that are no multiple of a vector have one that needs no registers
+/// for vectors, and of few rows a thread for each.
 std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
-  const bool areFew = rows && *rows <= kMostFew;
-  std::vector<Plan> plans = plansOf(name(), kernel, shape, *any, rows, /*mayBeNarrow=*/!areFew);
-  std::optional<Plan> few = planOf(name(), kernel, shape, kMostFew);
-  if (rows || !few)
+  std::vector<Plan> plans = plansOf(name(), kernel, shape, *any, rows, /*mayBeNarrow=*/!rows || *rows > kLeastFew);
+  if (rows || !planOf(name(), kernel, shape, kMostFew))
     return plans;
   const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
-  for (Plan &plan : plans)
-    plan.guards.push_back(Guard{length, kMostFew});
+  const bool hasNarrow = llvm::any_of(plans, isNarrow);
+  for (Plan &plan : plans) // narrow columns have the threads that they need, however few rows there are
+    plan.guards.push_back(Guard{length, isNarrow(plan) ? kLeastFew : kMostFew});
   if (mayBeParts(kernel, shape))
     for (Plan &plan : plansOfParts(kernel, shape, plans))
       plans.push_back(plan);
-  if (isNarrow(*any))
-    few->choose("narrow", 0);
-  for (Plan &plan : plansOf(name(), kernel, shape, *few, kMostFew, /*mayBeNarrow=*/false)) {
-    plan.guards.insert(plan.guards.begin(), Guard{length, 0, kMostFew, /*orEmpty=*/true});
-    plans.push_back(plan);
+  for (auto [above, most] : {std::pair(int64_t(0), kLeastFew), {kLeastFew, kMostFew}}) {
+    if (above != 0 && isNarrow(*any))
+      continue;
+    Plan few = *planOf(name(), kernel, shape, most);
+    if (isNarrow(*any))
+      few.choose("narrow", 0);
+    for (Plan &plan : plansOf(name(), kernel, shape, few, most, /*mayBeNarrow=*/false)) {
+      plan.guards.insert(plan.guards.begin(), Guard{length, above, most, /*orEmpty=*/above == 0});
+      if (above != 0 && hasNarrow)
+        plan.guards.push_back(
+            Guard{.length = extentsOf(shape.axes[shape.parallel - 1]), .above = kMostNarrow, .orEmpty = true});
+      plans.push_back(plan);
+    }
   }
   return plans;
 }

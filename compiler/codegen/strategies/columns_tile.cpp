@@ -16,11 +16,14 @@ ColumnsTile::ColumnsTile(Writer &w, unsigned lanes)
 
 void ColumnsTile::placeThread() {
   const auto vectors = uint32_t(w_.choice("across") * w_.choice("width"));
+  const auto turned = uint32_t(w_.choiceOr("turned", 0));
   most_ = vectors / lanes_;
   if (!isNarrow_) {
     knownDown_ = k_.threads / most_;
     threadsAcross_ = k_.number(most_);
     threadsDown_ = k_.number(*knownDown_);
+    if (turned != 0)
+      return placeInSquares(std::min(turned, *knownDown_));
     across_ = k_.rem(k_.thread(), threadsAcross_);
     down_ = k_.div(k_.thread(), threadsAcross_);
     return;
@@ -28,9 +31,28 @@ void ColumnsTile::placeThread() {
   k_.inWords([&] {
     threadsAcross_ = columns_;
     threadsDown_ = k_.div(k_.number(k_.threads), columns_);
+    if (turned != 0) { // rows beside each other, then columns: whole such squares, so that each place is met once
+      Value rows = k_.number(std::min(turned, k_.threads / most_)), square = k_.mul(rows, columns_),
+            rest = k_.rem(k_.thread(), square);
+      threadsDown_ = k_.mul(k_.div(k_.number(k_.threads), square), rows);
+      across_ = k_.div(rest, rows);
+      down_ = k_.add(k_.mul(k_.div(k_.thread(), square), rows), k_.rem(rest, rows));
+      return;
+    }
     across_ = k_.rem(k_.thread(), columns_);
     down_ = k_.div(k_.thread(), columns_);
   });
+}
+
+/// A warp has `rows` rows of as many vectors as make 32 threads of it; all are powers of two.
+void ColumnsTile::placeInSquares(uint32_t rows) {
+  constexpr uint32_t kWarp = 32;
+  const uint32_t across = std::min(std::max(kWarp / rows, 1u), most_);
+  Value thread = k_.thread(), square = k_.div(thread, k_.number(int64_t(rows) * across));
+  Value inRow = k_.rem(thread, k_.number(across)), row = k_.rem(k_.div(thread, k_.number(across)), k_.number(rows));
+  Value squares = k_.number(most_ / across);
+  across_ = k_.add(inRow, k_.mul(k_.rem(square, squares), k_.number(across)));
+  down_ = k_.add(row, k_.mul(k_.div(square, squares), k_.number(rows)));
 }
 
 void ColumnsTile::placeBlock() {

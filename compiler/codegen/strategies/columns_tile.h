@@ -5,6 +5,9 @@
 // Columns that are few, of unknown number or odd, have as many threads beside each other as they are (plan: "narrow"):
 // thread t is at column t mod n, so that a warp reads adjacent elements of several rows, and no thread is left without
 // one. Long columns of few tiles are parts (plan: "parts" rows each), a block for each.
+//
+// Where another tensor lies down the columns (plan: "turned"), a warp is a square of so many rows by some vectors: of
+// either tensor it meets whole sectors of 32 bytes.
 #pragma once
 
 #include "compiler/codegen/plan/strategy.h"
@@ -41,6 +44,7 @@ public:
 
 private:
   void placeThread();
+  void placeInSquares(uint32_t rows);
   void placeBlock();
 
   Writer &w_;

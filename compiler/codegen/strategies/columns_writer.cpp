@@ -250,12 +250,6 @@ ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned coun
   }
   for (const Point &point : points)
     bodies_.preload(point);
-  if (storesElements_)
-    k_.when(tile_->exists(), [&] {
-      Bodies::Scope inside(bodies_);
-      for (const Point &point : points)
-        bodies_.storeElements(point);
-    });
   Accumulators next = llvm::to_vector(accumulators);
   for (auto [point, does] : llvm::zip_equal(points, exists)) {
     Value *accumulator = next.begin();
@@ -266,6 +260,12 @@ ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned coun
       }
   }
   join(points, MutableArrayRef(next).drop_front(sums_.size() * lanes_));
+  if (storesElements_) // what sums have seen is not computed again
+    k_.when(tile_->exists(), [&] {
+      Bodies::Scope inside(bodies_);
+      for (const Point &point : points)
+        bodies_.storeElements(point);
+    });
   return next;
 }
 
@@ -351,11 +351,20 @@ void ColumnsWriter::storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals) 
 
 } // namespace
 
+/// Whether a result that has an element for each of the group's knows what a reduction comes to.
+static bool storesTotals(const KernelFunction &kernel, const GroupShape &shape) {
+  return llvm::any_of(kernel.ops, [&](const KernelOp &op) {
+    return linalg::GenericOp(op.op).getNumReductionLoops() == 0 && shape.group.coversAllAxes(op.op) &&
+           llvm::any_of(op.outputs, [](const KernelOutput &output) { return output.isStored; }) &&
+           llvm::any_of(op.op->getOperands(), [&](Value operand) { return shape.group.knowsReduction(operand); });
+  });
+}
+
 std::optional<SmallVector<OnePassSum>> sumsOfOnePass(const KernelFunction &kernel, const GroupShape &shape) {
   const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
   if (phases.size() == 1 && !readsAgain(kernel, shape))
     return SmallVector<OnePassSum>();
-  if (phases.size() != 2 || storesElements(kernel, shape))
+  if (phases.size() != 2 || storesTotals(kernel, shape))
     return std::nullopt;
   return onePassSums(kernel, shape, phases[0], phases[1]);
 }

@@ -14,6 +14,12 @@ constexpr uint32_t kMaxWorkPerThread = 256;
 // Vectors of a row that is long enough for those that lie in two rows to be the exception.
 constexpr int64_t kShortRow = 2;
 
+// Elements that a thread has on their way where it takes them one by one, of rows shorter than vectors: of one it would
+// wait. So many blocks are there all the same.
+constexpr int64_t kApartAtOnce = 4, kBlocksOfApart = 1024;
+
+constexpr int64_t kNarrowVector = 8; // elements of two bytes, or less
+
 // Of rows of unknown length, what does little but move elements leaves registers for all threads of a multiprocessor.
 constexpr uint32_t kCopies = 8, kResidentThreads = 2048;
 
@@ -102,7 +108,8 @@ public:
   explicit ElementwiseWriter(Writer &w)
       : w_(w), k_(w.k), width_(w.choice("width")), axes_(w.shape.axes.size()), multiple_(multipleOfRow(w)),
         unrolled_(w.choice("unrolled") > 1 ? unrolledAxis(w.kernel, w.shape) : std::nullopt),
-        hasUnknownRows_(axes_ > 1 && !unrolled_ && !GroupShape::sizeOf(w.shape.axes)), orders_(ordersOf(w)) {}
+        apart_(w.choiceOr("apart", 1)), hasUnknownRows_(axes_ > 1 && !unrolled_ && !GroupShape::sizeOf(w.shape.axes)),
+        orders_(ordersOf(w)) {}
 
   void run() {
     const unsigned axes = axes_;
@@ -118,7 +125,9 @@ private:
     const unsigned axes = axes_;
     elements_ =
         unrolled_ ? k_.mul(w_.space.size(0, *unrolled_), w_.space.size(*unrolled_ + 1, axes)) : w_.space.size(0, axes);
-    first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_));
+    first_ = k_.mul(k_.block(), k_.number(int64_t(k_.threads) * width_ * apart_));
+    if (width_ == 1 && apart_ > 1)
+      return writeSeveral();
     if (width_ == 1)
       return writeApart();
     if (axes == 1)
@@ -270,6 +279,19 @@ private:
     });
   }
 
+  /// As writeApart(), several elements of each thread together.
+  void writeSeveral() {
+    Value first = k_.add(first_, k_.thread()), end = k_.add(first_, k_.number(int64_t(k_.threads) * apart_));
+    k_.branch(
+        k_.less(elements_, end), [&] { writeEach(first, elements_, k_.threads); },
+        [&] {
+          SmallVector<Point> points;
+          for (int64_t each = 0; each < apart_; ++each)
+            points.push_back(pointAt(k_.add(first, k_.number(each * k_.threads))));
+          writeAt(points, 1);
+        });
+  }
+
   /// Neighbouring threads take neighbouring elements.
   void writeApart() {
     Value end = k_.min(k_.add(first_, k_.number(int64_t(k_.threads) * width_)), elements_);
@@ -289,6 +311,7 @@ private:
   const unsigned width_, axes_;
   const int64_t multiple_;                 // that a row is one of
   const std::optional<unsigned> unrolled_; // axis that the thread runs through
+  const int64_t apart_;                    // elements of a thread, where vectors have one
   const bool hasUnknownRows_;
   const SmallVector<AffineMap> orders_; // of permuted tensors
   Value elements_;                      // without it
@@ -306,6 +329,18 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   return Plan{name, kThreads, {{"width", width}, {"unrolled", rounds}}, {{extentsOf(axes), int64_t(kThreads) * width}}};
 }
 
+/// Of elements that are taken one by one, several.
+void takeSeveral(Plan &plan, const KernelFunction &kernel, const GroupShape &shape) {
+  const std::optional<int64_t> elements = GroupShape::sizeOf(shape.axes);
+  const int64_t ofBlock = int64_t(plan.threads) * kApartAtOnce;
+  if (plan.choice("unrolled") > 1 || kApartAtOnce * workOf(kernel) > kMaxWorkPerThread ||
+      (elements && *elements < kBlocksOfApart * ofBlock))
+    return;
+  plan.choose("width", 1);
+  plan.choose("apart", kApartAtOnce);
+  plan.grid.front().perBlock = ofBlock;
+}
+
 } // namespace
 
 std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupShape &shape) const {
@@ -318,14 +353,21 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
   // which most vectors would lie in two: of two elements, say, where a pixel shuffle puts two images beside each other.
   if (shape.axes.size() > 1)
     if (const std::optional<int64_t> row = shape.axes.back().size; row && width > 2 && *row % width != 0) {
+      const int64_t most = kShortRow * width;
       if (*row % (width / 2) == 0 && isOfWords(kernel, shape))
         width /= 2;
       while (*row < kShortRow * width && *row % width != 0)
         width /= 2;
+      // Odd ones: elements one by one, several of a thread, leave nothing to a warp.
+      if (*row < most && *row % 2 != 0)
+        width = 1;
     }
   for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
     width /= 2;
-  return planOf(name(), kernel, shape, width);
+  Plan plan = planOf(name(), kernel, shape, width);
+  if (width == 1 && shape.axes.size() > 1 && shape.axes.back().size)
+    takeSeveral(plan, kernel, shape);
+  return plan;
 }
 
 /// Rows of unknown length: of whole vectors, of halves, and all others.
@@ -353,6 +395,15 @@ std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupSh
     add(*any, multiple);
   any->guards = {row};
   any->guards.back().noMultipleOf = wider;
+  // Narrow ones that are shorter than two vectors lie in two rows, most of them.
+  if (Plan few = *any; width == kNarrowVector) {
+    takeSeveral(few, kernel, shape);
+    if (few.choice("width") == 1) {
+      few.guards.back().most = kShortRow * width - 1;
+      any->guards.back().above = kShortRow * width - 1;
+      plans.push_back(std::move(few));
+    }
+  }
   plans.push_back(*any);
   return plans;
 }

@@ -3,7 +3,9 @@
 
 #include "compiler/dispatch/analysis/slices.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -130,6 +132,47 @@ Value combineBy(OpBuilder &b, Location loc, const Accumulator &accumulator, Valu
   return b.create(state)->getResult(0);
 }
 
+/// The loop that an index of a read is made of, if it is one alone and no element of a tensor.
+static std::optional<unsigned> loopOfIndex(Value index, linalg::GenericOp op) {
+  std::optional<unsigned> loop;
+  SmallVector<Value> open = {index};
+  constexpr size_t kMost = 32; // values that are looked at
+  for (size_t next = 0; next < open.size(); ++next) {
+    Operation *inner = open[next].getDefiningOp();
+    if (next == kMost)
+      return std::nullopt;
+    if (!inner || inner->getBlock() != op.getBody())
+      continue;
+    if (auto at = dyn_cast<linalg::IndexOp>(inner)) {
+      if (loop.value_or(at.getDim()) != at.getDim())
+        return std::nullopt;
+      loop = at.getDim();
+    } else if (auto apply = dyn_cast<affine::AffineApplyOp>(inner)) { // it may have operands that its map does not ask
+      const AffineMap map = apply.getAffineMap();
+      for (auto [number, operand] : llvm::enumerate(apply.getMapOperands()))
+        if (number < map.getNumDims() ? map.isFunctionOfDim(number) : map.isFunctionOfSymbol(number - map.getNumDims()))
+          open.push_back(operand);
+    } else if (isa<tensor::ExtractOp>(inner) || inner->getNumRegions() != 0) {
+      return std::nullopt;
+    } else {
+      llvm::append_range(open, inner->getOperands());
+    }
+  }
+  return loop;
+}
+
+/// Whether the body reads a tensor by place that has an element for each of the loops' numbers: each loop says an index
+/// of its own. So does what a pad or a concatenation holds, and no window, of which two loops say one index.
+static bool readsEachOnce(linalg::GenericOp op) {
+  return llvm::any_of(op.getBody()->getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp read) {
+    llvm::SmallDenseSet<unsigned, 8> loops;
+    for (Value index : read.getIndices())
+      if (const std::optional<unsigned> loop = loopOfIndex(index, op); !loop || !loops.insert(*loop).second)
+        return false;
+    return loops.size() == op.getNumLoops();
+  });
+}
+
 bool isTreeReduction(linalg::GenericOp op) {
   if (op.getNumReductionLoops() == 0 || !reductionBodyOf(op))
     return false;
@@ -140,7 +183,7 @@ bool isTreeReduction(linalg::GenericOp op) {
     any = true;
     once |= namesEachOnce(op.getMatchingIndexingMap(input));
   }
-  return once || !any;
+  return once || !any || readsEachOnce(op);
 }
 
 } // namespace tenon::compiler::dispatch

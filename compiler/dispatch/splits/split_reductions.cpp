@@ -97,7 +97,11 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
       continue;
     const bool isShort = sizes[loop] <= std::min(most, 4 * wanted);
     const int64_t parts = isShort ? sizes[loop] : divisorNear(sizes[loop], wanted, most);
-    return parts > 1 ? std::optional(Split{loop, parts, sizes[loop], isAcross}) : std::nullopt;
+    if (parts > 1)
+      return Split{loop, parts, sizes[loop], isAcross};
+    // No divisor is near: of several loops each position of the first is a part.
+    return reduced / sizes[loop] >= kLeastOfRows ? std::optional(Split{loop, sizes[loop], sizes[loop], isAcross})
+                                                 : std::nullopt;
   }
   return std::nullopt;
 }

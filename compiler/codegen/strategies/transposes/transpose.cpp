@@ -40,16 +40,12 @@ public:
       keep(plan, turn_.written, kShortSide);
       keep(plan, turn_.read, kShortSide);
     }
-    if (isUnknown(turn_.written)) {
-      Plan &few = plans.emplace_back(planOf(name_, kernel_, shape_, turn_, tileOfShortWritten(turn_)));
-      keep(few, turn_.written, kShortestSide - 1, kShortSide);
-      keep(few, turn_.read, kShortestSide - 1);
-    }
-    if (isUnknown(turn_.read)) {
-      Plan &few = plans.emplace_back(planOf(name_, kernel_, shape_, turn_, tileOfShortRead(turn_)));
-      keep(few, turn_.read, kShortestSide - 1, kShortSide);
-      keep(few, turn_.written, kShortSide);
-    }
+    if (isUnknown(turn_.written))
+      addShort(plans, turn_.written, turn_.read, kShortestSide - 1,
+               [&](bool isOtherShort) { return tileOfShortWritten(turn_, isOtherShort); });
+    if (isUnknown(turn_.read))
+      addShort(plans, turn_.read, turn_.written, kShortSide,
+               [&](bool isOtherShort) { return tileOfShortRead(turn_, isOtherShort); });
     if (isUnknown(turn_.written)) { // rows shorter than two vectors: one element after the other
       Plan &few = plans.emplace_back(*apart_.plan(kernel_, shape_));
       few.choose("width", 1);
@@ -64,6 +60,19 @@ public:
   }
 
 private:
+  /// Of a short axis, where the other one has more than `least`: a kernel for what is not long along it either.
+  void addShort(std::vector<Plan> &plans, unsigned axis, unsigned other, int64_t least,
+                llvm::function_ref<TransposeTile(bool)> tileOf) const {
+    for (bool isOtherShort : {true, false}) {
+      const std::optional<int64_t> known = shape_.axes[other].size;
+      if (known && (*known <= kMiddleSide) != isOtherShort)
+        continue;
+      Plan &few = plans.emplace_back(planOf(name_, kernel_, shape_, turn_, tileOf(isOtherShort)));
+      keep(few, axis, kShortestSide - 1, kShortSide);
+      keep(few, other, isOtherShort ? least : kMiddleSide,
+           isOtherShort ? std::optional<int64_t>(kMiddleSide) : std::nullopt);
+    }
+  }
   bool isUnknown(unsigned axis) const { return !shape_.axes[axis].size; }
   void keep(Plan &plan, unsigned axis, int64_t above, std::optional<int64_t> most = std::nullopt) const {
     if (isUnknown(axis))

@@ -116,7 +116,7 @@ llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape) 
 // its way for each element of the short axis.
 static constexpr uint32_t kLongSideBytes = 1024;
 
-static TransposeTile shortTileOf(const Turn &turn, bool isWrittenShort) {
+static TransposeTile shortTileOf(const Turn &turn, bool isWrittenShort, bool isOtherShort) {
   uint32_t widest = 1, bytes = 0;
   for (const StagedTensor &tensor : turn.tensors) {
     widest = std::max(widest, tensor.bytes());
@@ -124,18 +124,20 @@ static TransposeTile shortTileOf(const Turn &turn, bool isWrittenShort) {
   }
   const auto side = uint32_t(kShortSide);
   uint32_t other = kLongSideBytes / widest;
+  if (isOtherShort)
+    other = std::min(other, uint32_t(kMiddleSide));
   while (side * other * bytes > kMaxArena)
     other /= 2;
   const uint32_t threads = std::min(kMaxThreads, side * other / 16);
   return isWrittenShort ? TransposeTile{side, other, threads} : TransposeTile{other, side, threads};
 }
 
-TransposeTile tileOfShortWritten(const Turn &turn) {
-  return shortTileOf(turn, /*isWrittenShort=*/true);
+TransposeTile tileOfShortWritten(const Turn &turn, bool isOtherShort) {
+  return shortTileOf(turn, /*isWrittenShort=*/true, isOtherShort);
 }
 
-TransposeTile tileOfShortRead(const Turn &turn) {
-  return shortTileOf(turn, /*isWrittenShort=*/false);
+TransposeTile tileOfShortRead(const Turn &turn, bool isOtherShort) {
+  return shortTileOf(turn, /*isWrittenShort=*/false, isOtherShort);
 }
 
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes) {

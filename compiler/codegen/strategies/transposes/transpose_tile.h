@@ -42,9 +42,11 @@ llvm::SmallVector<SizedTile> tilesOf(const Turn &turn, const GroupShape &shape);
 /// How long an axis is whose length is not known: too short for tiles, short, so that tiles are as long as they may be
 /// along the other one, or longer. Each has kernels of its own.
 constexpr int64_t kShortestSide = 8, kShortSide = 16;
-/// The tiles of turns along a short axis: all of it.
-TransposeTile tileOfShortWritten(const Turn &turn);
-TransposeTile tileOfShortRead(const Turn &turn);
+/// Where one is short, the other one may be so, too: no more than so many.
+constexpr int64_t kMiddleSide = 128;
+/// The tiles of turns along a short axis: all of it, and of the other one as much as is worth it, or as it has.
+TransposeTile tileOfShortWritten(const Turn &turn, bool isOtherShort = false);
+TransposeTile tileOfShortRead(const Turn &turn, bool isOtherShort = false);
 
 /// Elements of a vector in shared memory: 16 bytes, 8 where that gives more threads a square to turn.
 uint32_t vectorOf(const TransposeTile &tile, uint32_t bytes);

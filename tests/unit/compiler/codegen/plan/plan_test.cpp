@@ -59,13 +59,17 @@ TEST_F(PlanTest, AGuardKnowsLengthsAndWhatTheyAreAMultipleOf) {
 
 TEST_F(PlanTest, RowsOfUnknownLengthHaveAKernelForEachMultiple) {
   for (auto [element, multiples] :
-       {std::pair("f32", std::vector<int64_t>{4, 2, 0}), {"bf16", {8, 4, 0}}, {"f64", {2, 0}}}) {
+       {std::pair("f32", std::vector<int64_t>{4, 2, 0}), {"bf16", {8, 4, 0, 0}}, {"f64", {2, 0}}}) {
     const std::vector<Plan> plans = plansOf(copy("i, j, k", element, "j, i, k", "102"));
     ASSERT_EQ(plans.size(), multiples.size()) << element;
     for (size_t i = 0; i < plans.size(); ++i) {
       EXPECT_EQ(plans[i].strategy, "elementwise");
       EXPECT_EQ(plans[i].choice("multiple"), multiples[i]);
     }
+    // Narrow ones shorter than two vectors go element by element, some of them together.
+    for (const Plan &plan : plans)
+      if (plan.guards[0].holdsFor(13))
+        EXPECT_EQ(plan.choice("apart"), element == std::string("bf16") ? 4 : 0);
     for (int64_t row = 1; row < 40; ++row)
       EXPECT_EQ(llvm::count_if(plans, [&](const Plan &plan) { return plan.guards[0].holdsFor(row); }), 1) << row;
   }
@@ -75,7 +79,22 @@ TEST_F(PlanTest, RowsOfUnknownLengthHaveAKernelForEachMultiple) {
 TEST_F(PlanTest, TransposesOfUnknownSizeHaveAKernelForEachSizeOfTiles) {
   for (auto [element, kernels] : {std::pair("f32", 2u), {"bf16", 3u}}) {
     const std::vector<Plan> all = plansOf(copy("i, j", element, "j, i", "10"));
-    ASSERT_EQ(all.size(), kernels + 4) << "and those of short axes";
+    ASSERT_EQ(all.size(), kernels + 6) << "and those of short axes";
+    // Of what is not long along the other axis either, tiles are no longer than that.
+    auto elementsOf = [&](llvm::ArrayRef<int64_t> sizes) {
+      auto holds = [&](const Guard &guard) {
+        int64_t length = 1;
+        for (const Extent &extent : guard.length)
+          length *= sizes[*argumentOf(extent.value)];
+        return guard.holdsFor(length);
+      };
+      const auto runs = llvm::find_if(all, [&](const Plan &plan) { return llvm::all_of(plan.guards, holds); });
+      return runs == all.end() ? 0 : runs->choice("written") * runs->choice("read");
+    };
+    EXPECT_EQ(elementsOf({100, 10}), 16 * 128);
+    EXPECT_EQ(elementsOf({10, 100}), 16 * 128);
+    EXPECT_GT(elementsOf({10, 1000}), 16 * 128);
+    EXPECT_GT(elementsOf({1000, 10}), 16 * 128);
     const llvm::ArrayRef<Plan> plans = llvm::ArrayRef(all).take_front(kernels);
     int64_t least = INT64_MAX;
     for (const Plan &plan : plans) {

@@ -40,6 +40,54 @@ TEST_F(ColumnsPlan, OfSlicesToo) {
   EXPECT_FALSE(plan("4x64x500", "(i, k, j + 112)")) << "rows lie side by side";
 }
 
+/// Sums of what two tensors have, of which the second lies down the columns, or of what a body reads by place.
+class ColumnsOfTwoOrders : public KernelTest {
+protected:
+  std::optional<Plan> plan(const std::string &rows, const std::string &columns, const std::string &element) {
+    const std::string first = "tensor<" + rows + "x" + columns + "x" + element + ">",
+                      second = "tensor<" + columns + "x" + rows + "x" + element + ">",
+                      result = "tensor<" + columns + "x" + element + ">";
+    return planOf("func.func @k(%x: " + first + ", %y: " + second + ", %o: " + result + ") -> " + result +
+                  " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, "
+                  "i)>, affine_map<(i, j) -> (j)>], iterator_types = [\"reduction\", \"parallel\"]} ins(%x, %y : " +
+                  first + ", " + second + ") outs(%o : " + result + ") {\n^bb0(%a: " + element + ", %b: " + element +
+                  ", %s: " + element + "):\n%m = arith.maximumf %a, %b : " + element +
+                  "\n%t = arith.maximumf %s, %m : " + element + "\nlinalg.yield %t : " + element + "\n} -> " + result +
+                  "\nreturn %r : " + result + "\n}\n");
+  }
+  std::optional<Plan> planOf(const std::string &text) {
+    auto kernel = KernelFunction::read(parseFunction(text));
+    EXPECT_TRUE(mlir::succeeded(kernel)) << messages_ << text;
+    return Columns().plan(*kernel, GroupShape::of(*kernel));
+  }
+};
+
+TEST_F(ColumnsOfTwoOrders, WarpsAreSquares) {
+  EXPECT_EQ(plan("5000", "16384", "f32")->choice("turned"), 8);
+  EXPECT_EQ(plan("5000", "16384", "bf16")->choice("turned"), 16);
+  EXPECT_EQ(plan("5000", "16384", "f64")->choice("turned"), 4);
+  EXPECT_FALSE(plan("300", "64", "f32")) << "of one tile: rows are more";
+}
+
+TEST_F(ColumnsOfTwoOrders, WhatIsReadByPlaceSaysHowItLies) {
+  auto text = [](const std::string &indices) {
+    return "func.func @k(%x: tensor<40x63xf32>, %o: tensor<63xf32>) -> tensor<63xf32> {\n%c = arith.constant 39 : "
+           "index\n%e = tensor.empty() : tensor<50x63xf32>\n%y = linalg.generic {indexing_maps = [affine_map<(i, j) -> "
+           "(i, j)>], iterator_types = [\"parallel\", \"parallel\"]} outs(%e : tensor<50x63xf32>) {\n^bb0(%z: "
+           "f32):\n%i = linalg.index 0 : index\n%j = linalg.index 1 : index\n%p = arith.minsi %i, %c : index\n"
+           "%q = arith.minsi %j, %c : index\n%v = tensor.extract %x[" +
+           indices +
+           "] : tensor<40x63xf32>\nlinalg.yield %v : f32\n} -> tensor<50x63xf32>\n%r = linalg.generic {indexing_maps "
+           "= [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = [\"reduction\", "
+           "\"parallel\"]} ins(%y : tensor<50x63xf32>) outs(%o : tensor<63xf32>) {\n^bb0(%a: f32, %s: f32):\n%t = "
+           "arith.addf %s, %a : f32\nlinalg.yield %t : f32\n} -> tensor<63xf32>\nreturn %r : tensor<63xf32>\n}\n";
+  };
+  const std::optional<Plan> across = planOf(text("%p, %j"));
+  ASSERT_TRUE(across);
+  EXPECT_EQ(across->choice("width"), 4);
+  EXPECT_FALSE(planOf(text("%q, %i"))) << "side by side down the columns";
+}
+
 /// Maxima over the middle of a tensor of unknown sizes.
 class ColumnsOfUnknownSize : public KernelTest {
 protected:
@@ -97,6 +145,11 @@ TEST_F(ColumnsOfUnknownSize, OneOfTheirKernelsRuns) {
   EXPECT_EQ(running(all, {8, 300, 65}), "single ");
   EXPECT_EQ(running(all, {8, 300, 32}), "narrow ");
   EXPECT_EQ(running(all, {8, 16, 32}), "vectors ") << "few rows";
+  for (int64_t rows : {1, 16, 17, 64, 65}) {
+    EXPECT_EQ(running(all, {8, rows, 64}), "vectors ") << rows;
+    EXPECT_EQ(running(all, {8, rows, 65}), "single ") << rows;
+  }
+  EXPECT_EQ(running(all, {8, 17, 32}), "narrow ");
   EXPECT_EQ(running(all, {8, 1024, 64}), "vectors ");
   EXPECT_EQ(running(all, {8, 1025, 64}), "vectors parts single total ");
   EXPECT_EQ(running(all, {8, 1025, 65}), "single parts single total ");

@@ -40,6 +40,7 @@ TEST_F(ElementwisePlan, RowsShorterThanTwoVectorsTakeNarrowerOnes) {
   EXPECT_EQ(width("bf16", 6), 2);
   EXPECT_EQ(width("bf16", 14), 4); // three, and two elements
   EXPECT_EQ(width("bf16", 12), 4);
+  EXPECT_EQ(width("bf16", 13), 1) << "most vectors of two would lie in one row, and every thirteenth in two";
 }
 
 TEST_F(ElementwisePlan, OfLongerRowsVectorsThatLieInTwoAreTheException) {

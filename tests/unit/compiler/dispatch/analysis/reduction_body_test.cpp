@@ -57,6 +57,32 @@ TEST_F(ReductionBody, OfASliceIsATree) {
   EXPECT_TRUE(isTreeReduction(op));
 }
 
+/// The largest of what stands in x[3, j] behind a clamp, or of what several loops say together, with a weight for each
+/// of j.
+TEST_F(ReductionBody, OfElementsReadByPlaceIsATree) {
+  auto with = [&](const std::string &index) {
+    return isTreeReduction(firstGeneric(R"mlir(
+    func.func @f(%x: tensor<4x8xi32>, %w: tensor<8xi32>, %e: tensor<4xi32>) -> tensor<4xi32> {
+      %c6 = arith.constant 6 : index
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+          iterator_types = ["parallel", "reduction"]} ins(%w : tensor<8xi32>) outs(%e : tensor<4xi32>) {
+        ^bb0(%a: i32, %s: i32):
+          %i = linalg.index 0 : index
+          %j = linalg.index 1 : index
+          %p = )mlir" + index + R"mlir(
+          %v = tensor.extract %x[%i, %p] : tensor<4x8xi32>
+          %m = arith.maxsi %v, %a : i32
+          %t = arith.maxsi %s, %m : i32
+          linalg.yield %t : i32
+      } -> tensor<4xi32>
+      return %r : tensor<4xi32>
+    })mlir"));
+  };
+  EXPECT_TRUE(with("arith.minsi %j, %c6 : index"));
+  EXPECT_FALSE(with("arith.addi %i, %j : index")) << "a window: its elements are others' too";
+  EXPECT_FALSE(with("arith.addi %i, %c6 : index")) << "the same for all of a row";
+}
+
 TEST_F(ReductionBody, AContractionIsNoTree) {
   auto op = firstGeneric(R"mlir(
     func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %e: tensor<4x2xf32>) -> tensor<4x2xf32> {

@@ -94,6 +94,25 @@ TEST_F(SplitReductions, ASumOfAllElementsIsManyPartsAndTheirSum) {
   EXPECT_TRUE(ops[0].getDpsInputs()[0].getDefiningOp<flow::TensorReshapeOp>());
 }
 
+/// 307 is prime: each row is a part, where rows are long enough.
+TEST_F(SplitReductions, RowsOfAPrimeNumberAreParts) {
+  auto parts = [&](const std::string &rows, const std::string &columns) {
+    const std::string matrix = "tensor<" + rows + "x" + columns + "xf32>";
+    auto ops = split("func.func @f(%a: " + matrix +
+                     ") -> tensor<f32> {\n%z = arith.constant 0.0 : f32\n%e = tensor.empty() : tensor<f32>\n"
+                     "%s = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>\n%r = linalg.generic "
+                     "{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = "
+                     "[\"reduction\", \"reduction\"]} ins(%a : " +
+                     matrix +
+                     ") outs(%s : tensor<f32>) {\n^bb0(%x: f32, %y: f32):\n%t = arith.addf %y, %x : f32\n"
+                     "linalg.yield %t : f32\n} -> tensor<f32>\nreturn %r : tensor<f32>\n}");
+    return ops.size() < 2 ? 1 : llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getDimSize(0);
+  };
+  EXPECT_EQ(parts("307", "1220"), 307);
+  EXPECT_EQ(parts("10007", "48"), 10007);
+  EXPECT_EQ(parts("10007", "3"), 1);
+}
+
 TEST_F(SplitReductions, PartsOfNarrowSumsAreWide) {
   auto ops = split(sumOf("1048576", "f16"));
   ASSERT_EQ(ops.size(), 3u); // parts, their sum, back to f16

@@ -83,6 +83,18 @@ TEST(RowPathsTest, ThreadsOfNarrowElementsHaveTwoVectors) {
   EXPECT_EQ(rowPath(demand(8), 1024, 65536).chunks, 2u);
 }
 
+TEST(RowPathsTest, ShortRowsOfUnknownLengthTakeFewThreads) {
+  auto lanes = [](const RowDemand &demand, int64_t columns) {
+    for (const RowPath &path : rowPathsOfAnyLength(demand))
+      if (path.above < columns && columns <= path.longest)
+        return path.lanes * path.chunks * demand.width;
+    return 0U;
+  };
+  for (uint32_t width : {4U, 8U})
+    for (int64_t columns : {3, 9, 16, 20, 40, 64})
+      EXPECT_LE(lanes(demand(width), columns), std::max(2 * uint32_t(llvm::PowerOf2Ceil(columns)), width)) << columns;
+}
+
 TEST(RowPathsTest, RowsThatAreNotReadAgainAreNotKept) {
   for (int64_t columns : {1, 100, 4096, 1 << 20})
     EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), columns).chunks, 0u);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How elements lie that bodies read by place (tensor.extract): the parts of a concatenation, what is inside of a pad, a
+// slice. Known before anything is written, as GroupShape::along() is of tensors that a map indexes.
+#pragma once
+
+#include "compiler/codegen/kernel/bodies/group_shape.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace tenon::compiler::codegen {
+
+/// Along the axis, those that one read names: neighbours are side by side, from wherever the body says, perhaps clamped
+/// to the ends of the tensor (Shifted); the same; or apart.
+GroupShape::Along alongOfRead(const KernelFunction &kernel, const GroupShape &shape, mlir::linalg::GenericOp op,
+                              mlir::tensor::ExtractOp read, unsigned axis);
+
+/// Whether some operation that runs over all elements reads elements by place that lie side by side along the axis.
+bool readsAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
+
+/// Lanes of 16 bytes of the widest elements that are so read along the axis; 1: there are none.
+uint32_t widthOfReads(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
+
+} // namespace tenon::compiler::codegen
