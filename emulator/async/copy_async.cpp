@@ -33,6 +33,37 @@ bool findCopyLanes(Warp &warp, const Decoded &i, uint32_t mask, int64_t (&shared
   return true;
 }
 
+/// Host addresses of lanes that read the first `size` of the bytes they copy, piece by piece: what is not read may lie
+/// outside of any allocation. The address is a multiple of all `bytes` even so.
+uint32_t findParts(Warp &warp, const Decoded &i, uint32_t mask, uint32_t size, uint32_t bytes,
+                   int64_t (&global)[kLanes]) {
+  int64_t found[kLanes];
+  std::copy(std::begin(global), std::end(global), found);
+  uint32_t misaligned = 0, good = mask;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    misaligned |= (mask >> l & 1) && (global[l] & (bytes - 1)) != 0 ? 1u << l : 0;
+  if (size >= bytes || misaligned) { // which is refused
+    good = resolveSlowly(warp, i, size >= bytes ? mask : misaligned, MemorySpace::Global, bytes, false, found);
+  } else {
+    uint32_t begin = 0;
+    for (uint32_t piece = bytes / 2; piece != 0; piece /= 2) {
+      if (!(size & piece))
+        continue;
+      int64_t addresses[kLanes];
+      for (uint32_t l = 0; l < kLanes; ++l)
+        addresses[l] = global[l] + begin;
+      if (good)
+        good &= resolveSlowly(warp, i, good, MemorySpace::Global, piece, false, addresses);
+      if (begin == 0)
+        std::copy(std::begin(addresses), std::end(addresses), found);
+      begin += piece;
+    }
+  }
+  for (uint32_t rest = mask & good; rest; rest &= rest - 1)
+    global[__builtin_ctz(rest)] = found[__builtin_ctz(rest)];
+  return good;
+}
+
 /// The same for every case, with a report where one is due. Returns the lanes that may copy. sizes: null, or what each
 /// lane reads of its bytes.
 uint32_t findCopyLanesSlowly(Warp &warp, const Decoded &i, uint32_t mask, const uint32_t *sizes,
@@ -45,12 +76,18 @@ uint32_t findCopyLanesSlowly(Warp &warp, const Decoded &i, uint32_t mask, const 
     global[l] = static_cast<int64_t>(at<uint64_t>(warp, i.e)[l] + static_cast<uint64_t>(i.imm >> 32));
   }
   uint32_t good = resolveSlowly(warp, i, mask, MemorySpace::Shared, bytes, true, shared);
-  uint32_t reading = 0;
-  for (uint32_t l = 0; l < kLanes; ++l)
-    if ((good >> l & 1) && (!sizes || sizes[l] != 0))
-      reading |= 1u << l;
-  if (reading)
-    good &= ~reading | resolveSlowly(warp, i, reading, MemorySpace::Global, bytes, false, global);
+  uint32_t left = good;
+  while (left) { // lanes that read as many bytes
+    const uint32_t first = static_cast<uint32_t>(__builtin_ctz(left));
+    const uint32_t size = sizes ? std::min(sizes[first], bytes) : bytes;
+    uint32_t alike = 0;
+    for (uint32_t l = first; l < kLanes; ++l)
+      if ((left >> l & 1) && (!sizes || std::min(sizes[l], bytes) == size))
+        alike |= 1u << l;
+    left &= ~alike;
+    if (size != 0)
+      good &= ~alike | findParts(warp, i, alike, size, bytes, global);
+  }
   return good;
 }
 
@@ -68,9 +105,9 @@ void copyAsync(Warp &warp, const Decoded &i, uint32_t mask) {
   const CheckOptions &checks = warp.executor->launch->checks;
   const uint32_t *sizes = i.c == kNoOperand ? nullptr : at<uint32_t>(warp, i.c);
   uint32_t good = mask;
-  bool readsAll = true; // what is not read has no address to check
+  bool readsAll = true; // what is not read need not exist
   for (uint32_t l = 0; sizes && l < kLanes; ++l)
-    readsAll &= sizes[l] != 0;
+    readsAll &= sizes[l] >= bytes;
   // Shadow memory wants to see every access.
   if (!readsAll || checks.shadowed() ||
       !(bytes == 16  ? findCopyLanes<16>(warp, i, mask, shared, global)

@@ -81,6 +81,31 @@ TEST(EmulatorAsync, ReportsMisuse) {
   }
 }
 
+TEST(EmulatorAsync, ReadsOfACopyWhatItIsToldTo) {
+  // 255 words: of the last 16 bytes there are twelve, which alone are read.
+  const std::string rest = "cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.v4.u32 {%r2, %r3, %r4, %r5}, "
+                           "[%s+16];\nst.global.u32 [%rd0], %r4;\nst.global.u32 [%rd0+4], %r5;";
+  for (const char *size : {"12", "16"}) {
+    Session session;
+    std::vector<uint32_t> words = numbers();
+    words.pop_back();
+    words[254] = 7;
+    DeviceArray<uint32_t> memory(words);
+    const std::string body =
+        std::string("mov.u32 %r1, ") + size + ";\ncp.async.cg.shared.global [%s+16], [%rd0+1008], 16, %r1;\n";
+    const CUresult result = run(kernel(body + rest), {memory.address}, 1, 1);
+    if (size == std::string("16")) {
+      EXPECT_NE(result, CUDA_SUCCESS);
+      EXPECT_NE(lastReport().find("its last 4 bytes are past the end"), std::string::npos) << lastReport();
+      cuDevicePrimaryCtxReset(0);
+      continue;
+    }
+    ASSERT_EQ(result, CUDA_SUCCESS) << lastReport();
+    EXPECT_EQ(memory.read()[0], 7u);
+    EXPECT_EQ(memory.read()[1], 0u);
+  }
+}
+
 /// A map of 32 words in rows of 16 at `address`, boxes of 8 by 2.
 CUtensorMap mapOf(CUdeviceptr address, CUtensorMapDataType type) {
   CUtensorMap map;
