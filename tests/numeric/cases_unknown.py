@@ -19,6 +19,9 @@ WHOLE_TILES = (("ik,jk->ij", {"i": (384, 385, 390, 513), "j": 260, "k": 264}), (
 # All are unknown: rows, columns, reduced elements.
 ANY = ((70, 136, 64), (70, 136, 512), (70, 136, 513), (33, 72, 2048), (33, 72, 2049), (65, 129, 2056), (1, 300, 2056), (200, 260, 600), (40, 0, 64), (70, 72, 0),
        (260, 1030, 40))
+# Rows that are no multiples of 16 bytes, or begin anywhere: lines of tiles are shifted (compiler/codegen/contraction/shifted_lines.h). Steps
+# have 64 reduced elements, of tf32 32, of bytes 128.
+LINES = ((70, 131, 67), (129, 130, 200), (33, 197, 129), (64, 64, 1), (200, 67, 385))
 
 
 def sized(spec, sizes):
@@ -64,3 +67,15 @@ def cases(sizes):
             yield Case("contraction of unknown rows of f8", " ".join(kinds), one(
                 [a, b], lambda f, a, b, kinds=kinds: cases_f8.contract(f, "ik,jk->ij", kinds, a, b),
                 lambda a, b, kinds=kinds: contracted("ik,jk->ij", "f32", cases_f8.decoded(kinds[0], a.v), cases_f8.decoded(kinds[1], b.v))))
+    for number, (kind, total) in enumerate((("bf16", "f32"), ("f16", "f32"), ("tf32", "f32"), ("i8", "i32"))):
+        stored, drawn = ("f32", "bf16") if kind == "tf32" else (kind, None)
+        forms = ("ik,jk->ij", "ik,kj->ij", "ki,kj->ij", "ki,jk->ij", "bik,bkj->bij")
+        for order, (spec, (i, j, k), unknown) in enumerate((spec, size, unknown) for spec in forms for size in LINES for unknown in ("i", "k", "ijk")):
+            if not whole and (order + number) % 5 != 0:
+                continue
+            given = pair(spec, stored, {"b": 2, "i": i, "j": j, "k": k}, unknown, drawn)
+            for side, each in enumerate(given):
+                each.behind = (order // 5 + side) % 3
+            yield Case(f"contraction of unknown {unknown} whose lines begin anywhere {spec}{' of few bits' if drawn else ''}", f"{stored} to {total}", one(
+                given, lambda f, a, b, spec=spec, stored=stored, total=total: contract(f, spec, stored, total, a, b),
+                lambda a, b, spec=spec, total=total: contracted(spec, total, a.v, b.v)))

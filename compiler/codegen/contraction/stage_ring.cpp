@@ -20,12 +20,23 @@ void StageRing::create(Value filling, Value emptying) {
   k_.assembly("fence.mbarrier_init.release.cluster;", {}, "");
 }
 
+Value StageRing::wordOf(uint32_t number) {
+  return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(number)));
+}
+
+Value StageRing::stageOf(Value step) {
+  Value stage = arith::RemUIOp::create(k_.b, k_.loc, k_.word(step), wordOf(stages_));
+  return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), stage);
+}
+
 void StageRing::wait(Value barrier, Value step, bool isBefore) {
-  Value round = k_.div(step, k_.number(stages_));
-  Value parity = k_.rem(isBefore ? k_.add(round, k_.number(1)) : round, k_.number(2));
+  Value round = arith::DivUIOp::create(k_.b, k_.loc, k_.word(step), wordOf(stages_));
+  if (isBefore)
+    round = arith::AddIOp::create(k_.b, k_.loc, round, wordOf(1));
+  Value parity = arith::AndIOp::create(k_.b, k_.loc, round, wordOf(1));
   // Until the round of this parity is over; the wait itself gives up from time to time.
   k_.assembly("{\n.reg .pred done;\nagain:\nmbarrier.try_wait.parity.shared.b64 done, [$0], $1;\n@!done bra again;\n}",
-              {k_.word(barrier), k_.word(parity)}, "r,r");
+              {k_.word(barrier), parity}, "r,r");
 }
 
 void StageRing::arrive(Value barrier) {

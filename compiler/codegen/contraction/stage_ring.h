@@ -28,7 +28,8 @@ public:
   void create(mlir::Value filling, mlir::Value emptying);
   void create(mlir::Value filling, uint32_t emptying) { create(filling, k_.number(emptying)); }
 
-  mlir::Value stageOf(mlir::Value step) { return k_.rem(step, k_.number(stages_)); }
+  /// Steps have fewer than 2^32 numbers: words divide in a third of the instructions.
+  mlir::Value stageOf(mlir::Value step);
   /// Until what was in the step's stage before has been read. The first steps find theirs empty.
   void waitUntilEmpty(mlir::Value step) { wait(emptyBarrier(step), step, /*isBefore=*/true); }
   void waitUntilFull(mlir::Value step) { wait(fullBarrier(step), step, /*isBefore=*/false); }
@@ -53,6 +54,7 @@ public:
                uint32_t blocks = 0);
 
 private:
+  mlir::Value wordOf(uint32_t number);
   mlir::Value barrier(uint32_t first, mlir::Value step);
   mlir::Value fullBarrier(mlir::Value step) { return barrier(0, step); }
   mlir::Value emptyBarrier(mlir::Value step) { return barrier(stages_, step); }

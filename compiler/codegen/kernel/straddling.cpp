@@ -82,16 +82,16 @@ Straddling loadStraddling(KernelBuilder &k, Value address, unsigned bytes, bool 
   return result;
 }
 
-SmallVector<Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsigned elementBytes) {
-  const unsigned words = straddling.words.size() / 2;
-  SmallVector<Value> all = straddling.words;
+SmallVector<Value> shiftedWords(KernelBuilder &k, ValueRange words, Value shift, unsigned elementBytes,
+                                unsigned count) {
+  SmallVector<Value> all = words;
   // Conditions, not the shift itself: to who reads the kernel's code, a number made of an address is one.
   auto isBehindBy = [&](unsigned bytes) -> Value {
-    Value bit = arith::AndIOp::create(k.b, k.loc, straddling.shift, word(k, bytes));
+    Value bit = arith::AndIOp::create(k.b, k.loc, shift, word(k, bytes));
     return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ne, bit, word(k, 0));
   };
   // Whole words first, by half as many in each step, then what is left of one.
-  for (unsigned step = words / 2; step != 0 && step * kWord >= elementBytes; step /= 2) {
+  for (unsigned step = (words.size() - count) / 2; step != 0 && step * kWord >= elementBytes; step /= 2) {
     Value isBehind = isBehindBy(step * kWord);
     for (size_t i = 0; i + step < all.size(); ++i)
       all[i] = k.select(isBehind, all[i + step], all[i]);
@@ -101,10 +101,14 @@ SmallVector<Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsig
   for (unsigned bytes = kWord / 2; bytes >= elementBytes; bytes /= 2)
     rest = k.add(rest, k.select(isBehindBy(bytes), word(k, 8 * bytes), word(k, 0)));
   SmallVector<Value> run;
-  for (unsigned i = 0; i < words; ++i)
+  for (unsigned i = 0; i < count; ++i)
     run.push_back(elementBytes < kWord ? LLVM::FshrOp::create(k.b, k.loc, all[i + 1], all[i], rest).getResult()
                                        : all[i]);
   return run;
+}
+
+SmallVector<Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsigned elementBytes) {
+  return shiftedWords(k, straddling.words, straddling.shift, elementBytes, straddling.words.size() / 2);
 }
 
 Value vectorOfWords(KernelBuilder &k, ValueRange words) {

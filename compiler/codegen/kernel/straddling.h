@@ -35,6 +35,9 @@ Straddling loadStraddling(KernelBuilder &k, mlir::Value address, unsigned bytes,
 /// Words (i32) as a vector of as many, and what a vector's bytes are as elements of a type.
 mlir::Value vectorOfWords(KernelBuilder &k, mlir::ValueRange words);
 llvm::SmallVector<mlir::Value> elementsOfVector(KernelBuilder &k, mlir::Value vector, mlir::Type element);
+/// `count` words of those, from so many bytes (i32) behind the first on: fewer than those measure that are more.
+llvm::SmallVector<mlir::Value> shiftedWords(KernelBuilder &k, mlir::ValueRange words, mlir::Value shift,
+                                            unsigned elementBytes, unsigned count);
 /// The words of the run.
 llvm::SmallVector<mlir::Value> wordsOf(KernelBuilder &k, const Straddling &straddling, unsigned elementBytes);
 /// Its elements, of the type that they have in memory.

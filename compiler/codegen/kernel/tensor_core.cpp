@@ -77,6 +77,12 @@ void TensorCore::copyAsync(Value to, Value from, Value exists, uint32_t bytes) {
   NVVM::CpAsyncOp::create(k_.b, k_.loc, to, from, bytes, cache, read);
 }
 
+void TensorCore::copyVector(Value to, Value from, Value bytes) {
+  constexpr uint32_t kVector = 16;
+  assert(!copiesByThreads());
+  NVVM::CpAsyncOp::create(k_.b, k_.loc, to, from, kVector, NVVM::LoadCacheModifierKind::CG, k_.word(bytes));
+}
+
 void TensorCore::closeGroup() {
   if (copiesByThreads())
     return;

@@ -23,6 +23,8 @@ public:
   /// Copies 16 bytes to shared memory (from sm_80 on also 4 or 8), or writes zeros where `exists` (null: it does) is
   /// false. Beside the threads from sm_80 on.
   void copyAsync(mlir::Value to, mlir::Value from, mlir::Value exists, uint32_t bytes = 16);
+  /// The same of 16 bytes, of which so many (i64) are read; the others become zeros. From sm_80 on.
+  void copyVector(mlir::Value to, mlir::Value from, mlir::Value bytes);
   /// What was copied since the last call is a group.
   void closeGroup();
   /// Until all but the last `pending` groups of this thread are there.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/divided_sums.h"
+#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_roles.h"
 
 using namespace mlir;
@@ -120,26 +121,54 @@ void WarpgroupProduct::computeTiles() {
   });
 }
 
+bool WarpgroupProduct::mayShift(const ProductKernel &kernel) {
+  return mayShiftLines(kernel.rows, kernel.columns) && !ComputedTile::operandOf(kernel.product, kernel.shape) &&
+         ShiftedLines::mayBring(kernel);
+}
+
+void WarpgroupProduct::shiftLines(Value step) {
+  k_.barrier(); // what other threads have copied
+  lines_->shift(inArena(stageBytes(step)), step);
+}
+
 /// A step is handed over when its copies are there, which is seen when those of later steps have been asked for.
-void WarpgroupProduct::copyElements(bool isFast) {
+void WarpgroupProduct::copyElements(Copies how) {
   auto handOver = [&](Value step, uint32_t pending) {
     core_.waitForGroups(pending);
+    if (how == Copies::Shifted)
+      shiftLines(step);
     core_.publish();
     ring_->fill(step);
   };
   Value ahead = k_.number(kCopiedAhead);
   // The last steps before `end`, of so many that the block has brought without a break.
   auto handOverLast = [&](Value end, Value count) {
+    if (how == Copies::Shifted) { // once in the code
+      k_.loop(k_.sub(end, k_.min(ahead, count)), end, k_.number(1), {}, [&](Value step, ValueRange) {
+        handOver(step, 0);
+        return Values();
+      });
+      return;
+    }
     for (uint32_t left = kCopiedAhead; left > 0; --left)
       k_.when(k_.less(k_.number(left - 1), count), [&] { handOver(k_.sub(end, k_.number(left)), left - 1); });
   };
   Value steps = forEachTile([&](Tile &tile, const Part &part) {
+    SmallVector<ShiftedLines::Pieces> pieces; // of the left operand, of the right one
+    const Operand &left = kernel_.product.left, &right = kernel_.product.right;
+    if (how == Copies::Shifted)
+      pieces = {lines_->findPieces(tile.space, left), lines_->findPieces(tile.space, right)};
     forEachStep(part, [&](Value step, Value inTile) {
       Bodies::Scope scope(kernel_.bodies);
       Value to = inArena(stageBytes(step));
       ring_->waitUntilEmpty(step);
-      tile.left.bring(to, inTile, isFast);
-      tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, isFast);
+      if (how == Copies::Shifted) {
+        lines_->ask(tile.space, left, pieces[0], to, step, inTile);
+        lines_->ask(tile.space, right, pieces[1], to, step, inTile);
+      } else {
+        tile.left.bring(to, inTile, how == Copies::Vectors);
+        tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, how == Copies::Vectors);
+      }
       core_.closeGroup();
       Value brought = isDeep() ? k_.sub(step, part.first) : step;
       k_.when(k_.less(k_.number(kCopiedAhead - 1), brought), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
@@ -188,18 +217,24 @@ void WarpgroupProduct::waitUntilFull(const Tile &tile, Value step) {
 
 void WarpgroupProduct::produce() {
   k_.leaveRegisters(producerRegisters());
-  auto copy = [&](bool isFast) {
+  auto copy = [&](Copies how) {
     if (producers_ == 1)
-      return copyElements(isFast);
-    k_.when(k_.equal(group_, k_.number(kConsumers)), [&] { copyElements(isFast); });
+      return copyElements(how);
+    k_.when(k_.equal(group_, k_.number(kConsumers)), [&] { copyElements(how); });
+  };
+  auto slow = [&] {
+    if (!shifts_)
+      return copy(Copies::Single);
+    lines_.emplace(kernel_, core_, kGroupThreads,
+                   inArena(k_.number(int64_t(stages_) * stageBytesOf(kernel_.rows, kernel_.columns))));
+    copy(Copies::Shifted);
   };
   auto fast = [&] {
     if (hasMaps())
       return computed_ ? computeTiles() : askForBoxes();
-    isMixed() ? copyRows() : copy(true);
+    isMixed() ? copyRows() : copy(Copies::Vectors);
   };
-  k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)),
-            [&] { k_.branch(isFast_, fast, [&] { copy(false); }); });
+  k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] { k_.branch(isFast_, fast, slow); });
 }
 
 } // namespace tenon::compiler::codegen

@@ -127,6 +127,15 @@ bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
          (columns == 128 || columns == 256 || ((columns == 64 || columns == 192) && right.isAlongReduced));
 }
 
+bool mayCopyRows(const Product &product) {
+  return product.tensorCoreElement() || ShiftedLines::mayBring(product);
+}
+
+bool mayShiftLines(uint32_t rows, uint32_t columns) {
+  constexpr uint32_t kLeast = 4; // two are on their way, one is shifted, one is multiplied
+  return stagesBesideLines(rows, columns) >= kLeast;
+}
+
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns) {
   return ticketAt(rows, columns) + sizeof(uint32_t);
 }

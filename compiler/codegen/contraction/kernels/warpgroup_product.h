@@ -22,6 +22,11 @@ uint32_t warpgroupDepth(mlir::Type element);
 /// Tiles that it computes: 256 rows and 128 columns; 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256
 /// columns, or 64 or 192 where the right side lies along the reduced elements.
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right);
+/// Whether operands that have no maps are copied in any order and from any place without being turned: f16 and bf16,
+/// and what lies as the instructions read it (shifted_lines.h).
+bool mayCopyRows(const Product &product);
+/// Whether a tile's memory has place for what lies beside lines that are shifted, and enough stages then.
+bool mayShiftLines(uint32_t rows, uint32_t columns);
 /// Dynamic shared memory that it takes.
 uint32_t warpgroupSharedBytes(uint32_t rows, uint32_t columns);
 void writeWarpgroupProduct(ProductKernel kernel);

@@ -15,6 +15,7 @@
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
+#include "compiler/codegen/contraction/shifted_lines.h"
 #include "compiler/codegen/contraction/stage_ring.h"
 #include "compiler/codegen/contraction/tile_map.h"
 
@@ -49,6 +50,10 @@ inline uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
 inline uint32_t stagesOf(uint32_t rows, uint32_t columns) {
   return kOperandBytes / stageBytesOf(rows, columns);
 }
+/// Where lines are shifted, for what lies beside them behind the stages.
+inline uint32_t stagesBesideLines(uint32_t rows, uint32_t columns) {
+  return (kOperandBytes - ShiftedLines::bytesOf(rows + columns)) / stageBytesOf(rows, columns);
+}
 /// Of one consumer. Boxes of a result begin at multiples of 1024.
 inline uint32_t partBytes() {
   return llvm::alignTo<1024>(std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes()));
@@ -65,8 +70,8 @@ class WarpgroupProduct {
 public:
   explicit WarpgroupProduct(const ProductKernel &kernel)
       : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement(), kernel.product.rightWarpElement()),
-        producers_(k_.threads / kGroupThreads - kConsumers), stages_(stagesOf(kernel.rows, kernel.columns)),
-        first_(kernel_) {
+        producers_(k_.threads / kGroupThreads - kConsumers), shifts_(mayShift(kernel)),
+        stages_((shifts_ ? stagesBesideLines : stagesOf)(kernel.rows, kernel.columns)), first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
     if (kernel_.product.routes) {
@@ -101,6 +106,8 @@ private:
     std::optional<SharedTiles::Item> item; // where tiles are shared
   };
 
+  /// Whether lines that begin anywhere are shifted in shared memory.
+  static bool mayShift(const ProductKernel &kernel);
   /// Of both operands, or of that which is not computed.
   bool hasMaps() const { return (leftMap_ && rightMap_) || (computed_ && (leftMap_ || rightMap_)); }
   ComputedTile computedTile(Tile &tile) {
@@ -184,7 +191,10 @@ private:
   mlir::Value boxesOf(const TileMap &map, Tile &tile);
   void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to,
               mlir::Value reduced, mlir::Value step, bool isShared);
-  void copyElements(bool isFast);
+  /// How threads bring operands.
+  enum class Copies : uint8_t { Vectors, Shifted, Single };
+  void copyElements(Copies how);
+  void shiftLines(mlir::Value step);
   void copyRows();
   void waitUntilFull(const Tile &tile, mlir::Value step);
 
@@ -218,6 +228,7 @@ private:
   KernelBuilder &k_;
   TensorCore core_;
   const uint32_t producers_; // of the warpgroups; two compute an operand, and take turns
+  const bool shifts_;        // lines, where operands are not aligned but begin so
   const uint32_t stages_;    // steps whose operands shared memory holds
   TileSpace first_;          // for sizes, which are those of all tiles
   std::optional<TileMap> leftMap_, rightMap_;
@@ -232,6 +243,7 @@ private:
   mlir::Value hasNext_;               // whether the other consumer has a tile behind this one, where they take turns
   mlir::Value isFast_;                // boxes are copied, or vectors; else elements
   std::optional<StageRing> ring_;
+  std::optional<ShiftedLines> lines_;
 };
 
 } // namespace tenon::compiler::codegen

@@ -49,7 +49,7 @@ bool mayShareInCluster(const GroupShape &shape, const Product &product, const Wa
   return !product.routes && product.places.empty() && tile.rows <= kLargeTile &&
          isWarpgroupTile(tile.rows, tile.columns, product.right) && shape.sizeOf(product.reduced) != 0 &&
          !ComputedTile::operandOf(product, shape) && !patchesOfRows(shape, product, tile.rows) &&
-         !patchesOfReduced(shape, product, depth) && (product.tensorCoreElement() || haveBoxes(shape, product, tile));
+         !patchesOfReduced(shape, product, depth) && (mayCopyRows(product) || haveBoxes(shape, product, tile));
 }
 
 /// Of known sizes, what has no boxes is copied before where that takes long.

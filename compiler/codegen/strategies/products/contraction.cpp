@@ -55,7 +55,7 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
         return tightMapOf(shape, read, read.left, uint32_t(tile.rows), depth, parts);
       };
       const bool hasMaps = leftIn(1) && rightIn(1);
-      if (!hasMaps && !product->tensorCoreElement())
+      if (!hasMaps && !mayCopyRows(read))
         continue;
       choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
       const TileChoice alone = choices.back();

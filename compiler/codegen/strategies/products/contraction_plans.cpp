@@ -5,6 +5,7 @@
 #include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
+#include "compiler/codegen/contraction/shifted_lines.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/shared_sums.h"
@@ -88,8 +89,12 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     plan.tensorMaps = {left->type(context), right->type(context)};
     if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
       plan.tensorMaps.push_back(result->type(context));
-  } else if (!product.tensorCoreElement()) {
+  } else if (!mayCopyRows(product)) {
     return plan; // what one warpgroup turns is slower than that of mma.sync
+  } else if (!given && ShiftedLines::mayBring(product) &&
+             !mayShiftLines(uint32_t(tile->rows), uint32_t(tile->columns))) {
+    return planOf(name, kernel, shape, asGiven, side, columns,
+                  GivenWarpgroups{WarpgroupTile{kLargeTile, kLargeTile, 0}});
   }
   plan.choices[2].second = tile->rows;
   plan.choices[3].second = tile->columns;

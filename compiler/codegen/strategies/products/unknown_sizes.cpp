@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/contraction/computed_tile.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/codegen/contraction/shifted_lines.h"
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 
 #include <cmath>
@@ -29,9 +30,10 @@ constexpr double kMicrosecondsOfSmallest = 0.2, kOfAddedSteps = 1.3;
 constexpr double kOfAlone = 1.3;
 // A kernel is not for such a size: a narrower one has all rows, or columns.
 constexpr double kNotForSize = 8;
-// Each position of a tile whose elements threads copy takes a step so long, in microseconds (an H200: bf16 tn 71 x 3436
-// x 3773 3.2 us in tiles of 128 x 128, 2 in those of 64 x 128).
-constexpr double kMicrosecondsOfCopied = 0.0115;
+// Each position of a tile whose elements threads copy takes a step so long, in microseconds. Where lines are shifted
+// products are computed meanwhile (an H200: bf16 1000 x 1400 x 900 in tiles of 128 x 64 0.0045 with 860 instructions of
+// a thread in a step; these are 460).
+constexpr double kMicrosecondsOfCopied = 0.0115, kMicrosecondsOfShifted = 0.0025;
 // Where it is unknown how many there are: reduced elements that tiles are chosen for; and up to how many steps, or
 // elements without warpgroups, sums stay whole.
 constexpr int64_t kAssumedReduced = 2048, kWholeSteps = 32, kWholeReduced = 512;
@@ -87,6 +89,14 @@ private:
            product_.places.empty() && !product_.left.border && !product_.right.border;
   }
 
+  /// Whether rows of both operands are known to be multiples of 16 bytes.
+  bool areVectorsWhole() const {
+    return llvm::all_of(ArrayRef{&product_.left, &product_.right}, [&](const Operand *operand) {
+      const std::optional<int64_t> size = shape_.axes[operand->vectorAxis].size;
+      return size && *size * operand->value.getType().getIntOrFloatBitWidth() % 128 == 0;
+    });
+  }
+
   /// All that might be chosen.
   bool findKernels() {
     auto add = [&](const auto &tile, bool mayBeDeep) {
@@ -102,11 +112,15 @@ private:
     }
     if (ComputedTile::operandOf(product_, shape_))
       return false;
+    // Rows may begin anywhere, which other tiles take long for.
+    const bool mayShift = ShiftedLines::mayBring(product_) && !areVectorsWhole();
     for (const WarpgroupTile &tile : warpgroupTiles()) {
       if (tile.rows > kLargeTile || !isWarpgroupTile(tile.rows, tile.columns, product_.right))
         continue;
+      if (mayShift && !mayShiftLines(uint32_t(tile.rows), uint32_t(tile.columns)))
+        continue;
       hasBoxes_ = haveBoxes(shape_, product_, tile);
-      if (!hasBoxes_ && !product_.tensorCoreElement())
+      if (!hasBoxes_ && !mayCopyRows(product_))
         return false;
       add(tile, mayShareInCluster(shape_, product_, tile));
     }
@@ -285,8 +299,10 @@ private:
       taken *= kOfAddedSteps;
     if (!hasBoxes_) {
       const int64_t blocks = *warpgroupTilesOf(known, product_, tile) * kernel.deep;
-      taken += double(llvm::divideCeil(uint64_t(blocks), uint64_t(kMultiprocessors))) * steps / double(kernel.deep) *
-               double(tile.rows + tile.columns) * kMicrosecondsOfCopied;
+      const double ofCopies = double(llvm::divideCeil(uint64_t(blocks), uint64_t(kMultiprocessors))) * steps /
+                              double(kernel.deep) * double(tile.rows + tile.columns);
+      taken = ShiftedLines::mayBring(product_) ? std::max(taken, ofCopies * kMicrosecondsOfShifted)
+                                               : taken + ofCopies * kMicrosecondsOfCopied;
     }
     const bool isTooWide = columns <= tile.columns / 2 && tile.columns > kSmallTile,
                isTooHigh = rows <= kSmallTile && tile.rows > kSmallTile;
