@@ -203,6 +203,23 @@ SETS["tokens"] = [Product(kind, "nt", m, n, k, unknown="m", fused=fused) for kin
     ("bf16", 4096, 4096, "gelu", (33, 64, 128, 256, 512, 1024, 4096)),
     ("f8", 4096, 4096, "", (33, 64, 128, 256, 512, 1024, 4096)),
     ("f32", 4096, 4096, "", (1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048))) for m in rows]
+# What exporters leave unknown (tokens, a batch, a length) beside rows that are known not to be aligned (odd vocabularies, channels), and
+# each with all sizes known: what a program loses that has to be right for every size.
+SETS["exports"] = [Product(kind, layout, m, n, k, batch, fused, unknown) for kind, layout, m, n, k, batch, fused, sizes in (
+    *(("bf16", "nn", m, 50257, 768, 0, "", "m") for m in (8, 64, 512)),
+    *(("bf16", "nt", m, 50257, 768, 0, "", "m") for m in (64, 512)),
+    *(("bf16", layout, m, 1000, 1283, 0, "", "m") for layout in ("nt", "nn") for m in (33, 96, 300, 2000)),
+    *(("f16", "nn", m, 1001, 515, 0, "", "m") for m in (48, 256, 2000)),
+    *(("bf16", "nt", m, 3001, 765, 0, "gelu", "m") for m in (64, 512, 4096)),
+    *(("f32", "nn", m, 1001, 515, 0, "", "m") for m in (33, 300, 2000)),
+    *(("f32", "nt", m, 1000, 1283, 0, "", "m") for m in (33, 300, 2000)),
+    *(("tf32", "nt", m, 1000, 1283, 0, "", "m") for m in (33, 300, 2000)),
+    *(("tf32", "nn", m, 1001, 515, 0, "", "m") for m in (96, 2000)),
+    *((kind, "tn", 768, 3072, k, 0, "", "k") for kind in ("bf16", "f32", "tf32") for k in (77, 1000, 4099)),
+    *((kind, "tn", 301, 515, k, 0, "", "k") for kind in ("bf16", "f32") for k in (1000, 16385)),
+    *((kind, "nt", 197, 197, 64, 96, "", "mn") for kind in ("bf16", "f32")),
+    *((kind, "nn", 197, 64, 197, 96, "", "mk") for kind in ("bf16", "f32")),
+    *(("bf16", "nt", m, 1000, 1283, 0, "", "mnk") for m in (96, 2000))) for unknown in ("", sizes)]
 # What is behind the product takes long: models' shapes (ViT, Mixer, BERT, GPT-2), and larger ones.
 SETS["heavy"] = [Product("bf16", "nt", *s, fused=fused) for s in ((6304, 3072, 768), (6272, 3072, 768), (4096, 3072, 768), (1024, 3072, 768), (8192, 4096, 1024),
                                                                   (4096, 4096, 4096)) for fused in ("", "gelu", *STEPS)]
