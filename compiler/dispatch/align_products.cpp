@@ -18,6 +18,7 @@
 #include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/phases.h"
 #include "compiler/dispatch/products/starts.h"
+#include "compiler/dispatch/products/whole_patches.h"
 #include "compiler/dispatch/quantized/integer_products.h"
 #include "compiler/dispatch/quantized/zero_points.h"
 
@@ -109,7 +110,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         if (!hasOwnKernel(op))
           alignOperands(op);
       } else if (linalg::GenericOp window = genericWindowOf(op)) {
-        if (std::optional<Convolution> convolution = Convolution::of(window)) {
+        if (multiplyPatches(window)) {
+          // A product of matrices now, of operands that lie as tiles are read.
+        } else if (std::optional<Convolution> convolution = Convolution::of(window)) {
           align(*convolution);
         } else if ((convolution = Convolution::ofUnknownImages(window))) {
           if (convolution->isOnCores && convolution->hasManyChannels() && !isOfSmallGroups(*convolution))

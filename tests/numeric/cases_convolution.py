@@ -84,6 +84,9 @@ SHAPES = (
     Shape(1, (1665,), 8, (2,), 1728),
     # More tiles than a device has multiprocessors, in pairs of blocks.
     Shape(9, (28, 28), 40, (3, 3), 256, before=1),
+    # Windows that lie side by side.
+    Shape(4, (32, 48), 3, (16, 16), 96, stride=16, order="fcw"),
+    Shape(3, (20, 12), 4, (4, 4), 40, stride=4, order="fwc"),
     # An image of f32 so large that nobody stores it with its border.
     Shape(8, (64, 64), 64, (3, 3), 16, stride=4, before=1),
 )
@@ -96,6 +99,9 @@ UNKNOWN = (
     Shape(17, (7, 7), 16, (1, 3), 24, before=(0, 1)),
     Shape(3, (9, 10), 48, (3, 2), 24, stride=2, dilation=2, before=(1, 2), behind=(3, 1), order="fwc"),
     Shape(2, (17,), 40, (5,), 64, before=2),
+    # Windows that lie side by side.
+    Shape(5, (32, 48), 3, (16, 16), 96, stride=16, order="fcw"),
+    Shape(3, (16, 8), 4, (4, 4), 40, stride=4, order="fwc"),
     # Images that are too small for a window have no results.
     Shape(2, (2, 7), 16, (3, 3), 24, order="fwc"),
 )

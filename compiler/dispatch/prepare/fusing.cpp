@@ -177,7 +177,8 @@ bool staysProduct(linalg::GenericOp producer) {
 }
 
 /// Whether `operand` is a copy of a tensor in which the reduced elements of the product are adjacent, as in the weights
-/// of a layer that are turned around in front of it: the product reads these as they lie.
+/// of a layer that are turned around in front of it: the product reads these as they lie. Rows of an image's patch are
+/// too short for that.
 bool isTurnedAway(linalg::GenericOp consumer, OpOperand *operand, const Contraction &product) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!producer || !isCopy(producer))
@@ -185,6 +186,11 @@ bool isTurnedAway(linalg::GenericOp consumer, OpOperand *operand, const Contract
   const AffineMap read = consumer.getMatchingIndexingMap(operand), source = producer.getIndexingMapsArray().front(),
                   written = producer.getIndexingMapsArray().back();
   if (!source.isPermutation() || !written.isPermutation() || source.getNumResults() == 0)
+    return false;
+  constexpr int64_t kShortestRun = 64; // bytes
+  auto type = cast<RankedTensorType>(producer.getDpsInputs()[0].getType());
+  if (!type.isDynamicDim(type.getRank() - 1) &&
+      type.getShape().back() * int64_t(elementBytes(type.getElementType())) < kShortestRun)
     return false;
   const unsigned last = *written.getResultPosition(source.getResults().back());
   auto loop = dyn_cast<AffineDimExpr>(read.getResult(last));
