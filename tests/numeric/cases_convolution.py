@@ -212,7 +212,7 @@ def cases(sizes):
     for operand, result in KINDS[0], KINDS[3]:
         for number, shape in enumerate(UNKNOWN):
             random = generator("unknown images", operand, number)
-            image = argument(operand, elements.draw(random, operand, [shape.batch, *shape.image, shape.channels], -2, 2),
+            image = argument(operand, elements.draw(random, operand, shape.placed(shape.batch, shape.channels, shape.image), -2, 2),
                              [True] + [False] * (len(shape.image) + 1))
             filters = argument(operand, elements.draw(random, operand, shape.filter_shape(), -2, 2))
             yield Case("convolution of unknown images", operand if operand == result else f"{operand} to {result}", one(

@@ -352,7 +352,8 @@ void generalizeOperations(func::FuncOp function) {
 
 LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   MLIRContext *context = function.getContext();
-  checkWindows(function);
+  if (failed(checkWindows(function)))
+    return failure();
   generalizeOperations(function);
   keepScalarsOnDevice(function);
   auto fuse = [&] {

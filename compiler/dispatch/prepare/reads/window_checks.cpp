@@ -27,15 +27,53 @@ class WindowChecks {
 public:
   explicit WindowChecks(linalg::LinalgOp op) : op_(op), b_(op), loc_(op.getLoc()), sizes_(op.getNumLoops()) {}
 
-  void run() {
+  LogicalResult run() {
     const SmallVector<int64_t> steps = op_.getStaticLoopRanges();
+    // Of no steps nothing is read.
+    if (llvm::is_contained(steps, ShapedType::kDynamic) && !llvm::is_contained(steps, 0) && failed(compareKnown(steps)))
+      return failure();
     for (OpOperand *input : op_.getDpsInputOperands())
       for (auto [dimension, expr] : llvm::enumerate(op_.getMatchingIndexingMap(input).getResults()))
         if (isa<AffineBinaryOpExpr>(expr) && growsWithLoops(expr) && isOpen(expr, *input, dimension, steps))
           check(expr, *input, dimension);
+    return success();
   }
 
 private:
+  /// Every known dimension with what the loops read of it.
+  LogicalResult compareKnown(ArrayRef<int64_t> steps) {
+    for (OpOperand &operand : op_->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      for (auto [dimension, expr] : llvm::enumerate(op_.getMatchingIndexingMap(&operand).getResults())) {
+        const std::optional<int64_t> last = knownLast(expr, steps);
+        const int64_t size = type.getDimSize(int64_t(dimension));
+        if (!last || type.isDynamicDim(dimension) || (isa<AffineDimExpr>(expr) ? *last + 1 == size : *last < size))
+          continue;
+        return op_.emitOpError() << "reads or writes " << *last + 1 << " elements along dimension " << dimension
+                                 << " of operand " << operand.getOperandNumber() << ", which has " << size
+                                 << "; give the tensor a type with " << *last + 1 << " there, or take a slice of it";
+      }
+    }
+    return success();
+  }
+
+  /// The index where every loop is at its last step; nothing where a loop's size is unknown, or it has none.
+  static std::optional<int64_t> knownLast(AffineExpr expr, ArrayRef<int64_t> steps) {
+    if (!growsWithLoops(expr) || isa<AffineConstantExpr>(expr))
+      return std::nullopt;
+    SmallVector<AffineExpr> last;
+    bool isKnown = true;
+    for (auto [loop, size] : llvm::enumerate(steps)) {
+      isKnown &= !expr.isFunctionOfDim(unsigned(loop)) ||
+                 (!ShapedType::isDynamic(size) && (size > 0 || isa<AffineDimExpr>(expr)));
+      last.push_back(getAffineConstantExpr(ShapedType::isDynamic(size) ? 0 : size - 1, expr.getContext()));
+    }
+    auto found = dyn_cast<AffineConstantExpr>(expr.replaceDims(last));
+    return isKnown && found ? std::optional(found.getValue()) : std::nullopt;
+  }
+
   /// Is a size of it not known? Others were compared when the operation was verified.
   bool isOpen(AffineExpr expr, OpOperand &input, int64_t dimension, ArrayRef<int64_t> steps) {
     bool isOpen = cast<RankedTensorType>(input.get().getType()).isDynamicDim(dimension), isFound = true;
@@ -98,11 +136,13 @@ private:
 
 } // namespace
 
-void checkWindows(func::FuncOp function) {
+LogicalResult checkWindows(func::FuncOp function) {
+  bool isGood = true;
   for (Block &block : function.getBody())
     for (auto op : llvm::to_vector(block.getOps<linalg::LinalgOp>()))
       if (op.hasPureTensorSemantics())
-        WindowChecks(op).run();
+        isGood &= succeeded(WindowChecks(op).run());
+  return success(isGood);
 }
 
 } // namespace tenon::compiler::dispatch
