@@ -15,13 +15,14 @@
 //   find attention   in any of its forms, it becomes one                      dispatch/attention
 //   align products   large ones read copies of unaligned operands             dispatch
 //   form dispatches  tensor code becomes dispatches of generated executables  dispatch
+//   write in place   results take the memory of operands nobody reads again    dispatch/in_place
 //   choose           each kernel gets a strategy, each launch its blocks       codegen
 //   generate         kernel functions become PTX, once for each target        codegen
 //   link             every object is proved against its declaration           bridge, linker
 //   lower            functions become commands, registers and checks          host
 //   write            one FlatBuffer, verified as a loader would               host/program
 //
-// The first sixteen are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
+// The first seventeen are passes: tenon-opt runs each alone, and its Passes.td shows the module before and after it.
 #include "compiler/pipeline.h"
 
 #include "compiler/bridge/dump.h"
@@ -178,6 +179,8 @@ void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions 
   manager.addPass(dispatch::createAlignProducts({.tf32 = options.tf32Products}));
   // Tensor code becomes dispatches of executables that hold it as kernel functions.
   manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
+  // Results take the memory of what they are computed from, where nobody can tell.
+  manager.addPass(dispatch::createWriteInPlace({.print = options.printDispatches}));
   // Each kernel gets a strategy, which says how many blocks a launch takes.
   manager.addPass(codegen::createListingChooseStrategies({.tf32 = options.tf32Products,
                                                           .narrowSums = options.narrowF8Sums,

@@ -34,7 +34,7 @@ ROOMS = {
                  "input/tensors", "input/types", "input/steps", "input", "dialect/transforms",
                  "dispatch/analysis", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products/images", "dispatch/products", "dispatch/quantized", "dispatch/experts",
                  "dispatch/prepare/loops", "dispatch/prepare/reads", "dispatch/prepare",
-                 "dispatch/splits", "dispatch", "dispatch/attention/forms", "dispatch/attention",
+                 "dispatch/splits", "dispatch", "dispatch/in_place", "dispatch/attention/forms", "dispatch/attention",
                  "codegen/kernel", "codegen/kernel/bodies", "codegen/ptx/rewrites", "codegen/ptx", "codegen/families", "codegen/contraction", "codegen/contraction/kernels", "codegen/grouped",
                  "codegen/tuning", "codegen/plan", "codegen/attention", "codegen/attention/hopper", "codegen/attention/few_queries", "codegen/strategies/rows",
                  "codegen/strategies/transposes", "codegen/strategies/products", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen",

@@ -15,7 +15,7 @@ class Value(Structure):
 
 class CallOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("synchronous", c_bool), ("no_graph", c_bool), ("on_stream", c_bool),
-                ("stream", c_void_p)]
+                ("stream", c_void_p), ("result_memory", c_void_p), ("result_user", c_void_p), ("copies_results", c_bool), ("keeps_inputs", c_bool)]
 
 
 class FunctionInfo(Structure):
@@ -114,9 +114,10 @@ class Call:
         self.program.runtime.check(library.tenon_program_function_info(self.arguments[0], self.arguments[1], byref(info)))
         return info.runs_on_host
 
-    def run(self):
-        """Waits for the results."""
-        self.program.runtime.check(self.call(*self.arguments, None, byref(self.results)))
+    def run(self, keeps=False):
+        """Waits for the results. keeps: inputs that the function may write stay as they are."""
+        self.options.on_stream, self.options.stream, self.options.keeps_inputs = False, None, keeps
+        self.program.runtime.check(self.call(*self.arguments, byref(self.options), byref(self.results)))
 
     def on_stream(self, stream):
         self.options.on_stream, self.options.stream = True, stream

@@ -2,7 +2,7 @@
 // How the blocks of a function hang together, so that the runtime can go from one to the next without a check of its
 // own. A block computes with nothing but its inputs, so a value that is not defined on every path to a block cannot be
 // named there: what is left to see is that every jump hands on as many values, of the types, as its block takes.
-// Rules F-26 to F-28.
+// Rules F-26 to F-28, and F-30 of what blocks hand to each other.
 #include "abi/element_type.h"
 #include "abi/format/program_view.h"
 #include "abi/format/verify_support.h"
@@ -40,6 +40,7 @@ static Status checkOuter(VerifiedBytes &file, const fb::Function &function) {
     return broken("F-26", "a function with blocks has commands, or what belongs to them, beside its blocks");
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
                                 [&](uint32_t, const fb::ValueType *type) { return checkInputType(file, *type); }));
+  TENON_RETURN_IF_ERROR(checkDonated(file, function));
   return forEach(file, function.results(), "results", [&](uint32_t, const fb::ResultValue *result) {
     return within("type", checkType(file, *result->type()));
   });
@@ -92,6 +93,69 @@ static Status checkTargets(VerifiedBytes &file, const fb::Function &function, co
   });
 }
 
+namespace {
+
+/// F-30 of blocks: what a block writes, or hands on to one that does, is the call's own.
+class HandedOver {
+public:
+  explicit HandedOver(const fb::Function &function) : function_(function) {
+    for (const fb::Function *block : *function.blocks()) {
+      isWritten_.emplace_back(sizeOf(block->inputs()));
+      for (uint32_t i = 0; i < sizeOf(block->donated()); ++i)
+        isWritten_.back()[block->donated()->Get(i)] = true;
+    }
+  }
+
+  Status check() {
+    for (bool changes = true; changes;) {
+      changes = false;
+      for (uint32_t number = 0; number < function_.blocks()->size(); ++number) {
+        const fb::Function &block = *function_.blocks()->Get(number);
+        for (uint32_t i = 0; i < sizeOf(block.targets()); ++i)
+          if (Status status = checkTarget(number, block, *block.targets()->Get(i), changes); !status.ok())
+            return std::move(status).withContext(concat("blocks[", number, "]: targets[", i, ']'));
+      }
+    }
+    const fb::Function &entry = *function_.blocks()->Get(0);
+    for (uint32_t number = 0; number < function_.blocks()->size(); ++number)
+      for (uint32_t input = parameterCount(*function_.blocks()->Get(number)); input < isWritten_[number].size();
+           ++input)
+        if (isWritten_[number][input])
+          return broken("F-30", "block ", number, " writes input ", input, ", which is a global");
+    for (uint32_t input = 0; input < parameterCount(entry); ++input)
+      if (isWritten_[0][input] && !isDonated(function_, input))
+        return broken("F-30", "a block writes input ", input, " of the function, which is not donated");
+    return okStatus();
+  }
+
+private:
+  Status checkTarget(uint32_t number, const fb::Function &block, const fb::Target &target, bool &changes) {
+    auto bufferOf = [&](uint32_t parameter) -> const fb::Buffer * {
+      const fb::ResultValue &value = *block.results()->Get(target.arguments()->Get(parameter));
+      return value.type()->kind() == fb::ValueKind::Tensor ? block.buffers()->Get(value.buffer()) : nullptr;
+    };
+    for (uint32_t parameter = 0; parameter < sizeOf(target.arguments()); ++parameter) {
+      const fb::Buffer *buffer = bufferOf(parameter);
+      if (!buffer || !isWritten_[target.block()][parameter])
+        continue;
+      for (uint32_t other = 0; other < sizeOf(target.arguments()); ++other)
+        if (other != parameter && bufferOf(other) == buffer)
+          return broken("F-30", "block ", target.block(), " writes parameter ", parameter,
+                        ", and has the same memory as ", other);
+      if (buffer->source() == fb::BufferSource::Constant)
+        return broken("F-30", "block ", target.block(), " writes parameter ", parameter, ", which is a constant");
+      if (buffer->source() == fb::BufferSource::Input && !isWritten_[number][buffer->index()])
+        changes = isWritten_[number][buffer->index()] = true;
+    }
+    return okStatus();
+  }
+
+  const fb::Function &function_;
+  std::vector<std::vector<bool>> isWritten_; // [blocks][inputs]
+};
+
+} // namespace
+
 Status checkBlocks(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope) {
   TENON_RETURN_IF_ERROR(checkOuter(file, function));
   // Each by itself, then how they fit: a jump looks at the inputs of blocks behind it.
@@ -109,8 +173,10 @@ Status checkBlocks(VerifiedBytes &file, const fb::Function &function, const Prog
   for (uint32_t i = 0; i < sizeOf(function.inputs()); ++i)
     TENON_RETURN_IF_ERROR(within("blocks[0]", checkSameType(file, "F-26", concat("parameter ", i),
                                                             *entry.inputs()->Get(i), *function.inputs()->Get(i))));
-  return forEach(file, function.blocks(), "blocks",
-                 [&](uint32_t, const fb::Function *block) { return checkTargets(file, function, *block); });
+  TENON_RETURN_IF_ERROR(forEach(file, function.blocks(), "blocks", [&](uint32_t, const fb::Function *block) {
+    return checkTargets(file, function, *block);
+  }));
+  return HandedOver(function).check();
 }
 
 /// F-28.

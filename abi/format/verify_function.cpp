@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold in a function, so that the runtime can interpret it without a check of its own: registers read only
 // earlier registers, commands name buffers and registers that exist, dispatches match their export, and nothing writes
-// to an input or a constant. Rules F-15 to F-22, F-24 and F-25; how blocks hang together is verify_blocks.cpp's.
+// to a constant, or to an input that is not donated. Rules F-15 to F-22, F-24, F-25 and F-30; how blocks hang together
+// is verify_blocks.cpp's.
 #include "abi/element_type.h"
 #include "abi/format/arithmetic.h"
 #include "abi/format/verify.h"
 #include "abi/format/verify_support.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace tenon::abi::verify {
@@ -76,6 +78,32 @@ static Status checkRegister(const fb::Function &function, uint32_t position, con
                 extends ? " bits, not 1 to 64" : " bits, not 32 or 64");
 }
 
+bool isDonated(const fb::Function &function, uint32_t input) {
+  return function.donated() && std::binary_search(function.donated()->begin(), function.donated()->end(), input);
+}
+
+Status checkDonated(VerifiedBytes &file, const fb::Function &function) {
+  int64_t last = -1;
+  auto isAscending = [&](std::string_view field, uint32_t input) {
+    if (int64_t(input) <= last)
+      return broken("F-30", field, " has ", input, " behind ", last, ", ascending numbers are wanted");
+    last = input;
+    return okStatus();
+  };
+  TENON_RETURN_IF_ERROR(forEach(file, function.donated(), "donated", [&](uint32_t, uint32_t input) {
+    TENON_RETURN_IF_ERROR(checkIndex("F-30", "donated", input, sizeOf(function.inputs()), "inputs"));
+    if (function.inputs()->Get(input)->kind() != fb::ValueKind::Tensor)
+      return broken("F-30", "input ", input, " is donated, and is no tensor");
+    return isAscending("donated", input);
+  }));
+  last = -1;
+  return forEach(file, function.updated(), "updated", [&](uint32_t, uint32_t input) {
+    if (!isDonated(function, input))
+      return broken("F-30", "input ", input, " is updated, and not donated");
+    return isAscending("updated", input);
+  });
+}
+
 /// One function's registers and buffers, for what refers to them.
 class FunctionChecker {
 public:
@@ -141,7 +169,10 @@ Status FunctionChecker::checkRange(const fb::BufferRange &range) {
 
 /// F-21; the buffer's index is verified.
 Status FunctionChecker::checkWritable(uint32_t bufferIndex) {
-  fb::BufferSource source = function_.buffers()->Get(bufferIndex)->source();
+  const fb::Buffer &buffer = *function_.buffers()->Get(bufferIndex);
+  const fb::BufferSource source = buffer.source();
+  if (source == fb::BufferSource::Input && isDonated(function_, buffer.index()))
+    return okStatus();
   if (source != fb::BufferSource::Transient)
     return broken("F-21", "writes to buffer ", bufferIndex, ", which is ",
                   source == fb::BufferSource::Input ? "an Input" : "a Constant", " buffer and read only");
@@ -248,6 +279,9 @@ Status FunctionChecker::checkExpectation(const fb::Expectation &expectation) {
 static Status checkBody(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope, bool isBlock) {
   TENON_RETURN_IF_ERROR(forEach(file, function.inputs(), "inputs",
                                 [&](uint32_t, const fb::ValueType *type) { return checkInputType(file, *type); }));
+  TENON_RETURN_IF_ERROR(checkDonated(file, function));
+  if (isBlock && sizeOf(function.updated()) != 0)
+    return broken("F-30", "a block updates inputs, which its function does");
   TENON_RETURN_IF_ERROR(checkAlignment(file, function.registers(), alignof(fb::RegisterOp), "registers"));
   TENON_RETURN_IF_ERROR(
       forEach(file, function.registers(), "registers",

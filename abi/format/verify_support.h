@@ -116,10 +116,14 @@ struct ProgramScope {
 /// F-3 to F-22 over a buffer that passed F-1 and F-2; VerifiedBytes::bytes() is the whole file, since constants may lie
 /// behind the FlatBuffer in it.
 Status checkProgram(VerifiedBytes &file, const fb::Program &program);
-/// F-4, F-5, F-15 to F-22 and F-24 to F-28 over one function.
+/// F-4, F-5, F-15 to F-22 and F-24 to F-30 over one function.
 Status checkFunction(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope);
 /// The same over one that is a block, less what blocks have with each other.
 Status checkBlockBody(VerifiedBytes &file, const fb::Function &block, const ProgramScope &scope);
+/// Of a function or a block: F-30, but for what blocks have with each other.
+Status checkDonated(VerifiedBytes &file, const fb::Function &function);
+/// Of numbers that ascend.
+bool isDonated(const fb::Function &function, uint32_t input);
 /// F-15.
 Status checkType(VerifiedBytes &file, const fb::ValueType &type);
 Status checkInputType(VerifiedBytes &file, const fb::ValueType &type);

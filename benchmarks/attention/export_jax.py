@@ -46,7 +46,7 @@ def functions():
         return attend(q, keys, values, key_value_seq_lengths=lengths + 1), keys, values
 
     return {"jax_plain": attend, "jax_lengths": lambda q, k, v, lengths: attend(q, k, v, key_value_seq_lengths=lengths), "jax_repeated": repeated,
-            "jax_window": in_window, "jax_appended": appended, "jax_grouped_appended": grouped_appended, "jax_lengths_appended": lengths_appended}
+            "jax_written": appended, "jax_window": in_window, "jax_appended": appended, "jax_grouped_appended": grouped_appended, "jax_lengths_appended": lengths_appended}
 
 
 def text(form):
@@ -54,7 +54,9 @@ def text(form):
     from jax import numpy as jnp  # pylint: disable=import-outside-toplevel
 
     given = [jax.ShapeDtypeStruct(shape, jnp.bfloat16 if len(letters) == 4 else jnp.int32) for shape, letters in form.shapes()]
-    made = str(jax.export.export(jax.jit(functions()[form.name()]), platforms=["cuda"])(*given).mlir_module())
+    name = re.sub(r"_[0-9]+$", "", form.name())
+    called = jax.jit(functions()[name], donate_argnums=(1, 2) if form.writes else ())
+    made = str(jax.export.export(called, platforms=["cuda"])(*given).mlir_module())
     # The importer of IREE knows no algorithm of a product, and takes none for f32 sums, which these are.
     made = re.sub(r", algorithm = <[^>]*>", "", made)
     return made.replace("func.func public @main(", "func.func public @run(")

@@ -48,6 +48,15 @@ def appended(by):
     return run
 
 
+def written(by):
+    """The caller's caches change."""
+    def run(q, keys, values, k, v, position):
+        keys.index_copy_(2, position, k)
+        values.index_copy_(2, position, v)
+        return by(q, keys, values, up_to(keys, position))
+    return run
+
+
 def behind(by):
     def run(q, keys, values, k, v):
         keys, values = torch.cat((keys, k), 2), torch.cat((values, v), 2)
@@ -84,6 +93,7 @@ class Form:
     unknown: str = ""        # sizes: "b", "n"
     inside: bool = False     # heads lie behind the slots
     by: str = "torch"
+    writes: bool = False     # the caches are the caller's, who has the new key written into them: assigned to, or donated
     batch: int = 8
     slots: int = 8192
     heads: int = 32
@@ -147,7 +157,14 @@ FORMS = [
     jax("jax_grouped_appended", one_position(appended(attend)), new=True, number="one"),
     jax("jax_lengths_appended", each_at, new=True, number="each"),
 ]
-SETS = {"first": FORMS, "exported": FORMS,
+# Caches that are written, and the same as values: then a program copies them.
+BATCHES = (1, 16, 128)
+DONATED = [Form(f"written_{batch}", written(attend), new=True, number="one", batch=batch, writes=True) for batch in BATCHES]
+DONATED += [jax(f"jax_written_{batch}", one_position(written(attend)), new=True, number="one", batch=batch, writes=True) for batch in BATCHES]
+AS_VALUES = [dataclasses.replace(form, function=(one_position(heads_inside(appended(attend))) if form.inside else appended(attend)), writes=False)
+             for form in DONATED]
+SETS = {"first": FORMS, "exported": FORMS, "donated": DONATED, "as_values": AS_VALUES,
+        "donated_tiny": [dataclasses.replace(form, batch=3, slots=200, heads=8, shared=2, depth=64) for form in DONATED],
         "exported_tiny": [dataclasses.replace(form, batch=3, slots=200, heads=8, shared=2, depth=64) for form in FORMS]}
 
 

@@ -31,13 +31,30 @@ def distance(found, wanted):
     return ((found.float() - wanted).norm() / wanted.norm()).item()
 
 
+class Writing(Tenon):
+    """A program that assigns to its caches: their contents are results, too."""
+    def __init__(self, name, runtime, path, sets, scalars):
+        super().__init__(name, runtime, path, sets, scalars)
+        self.sets = sets
+
+    def outputs(self, i):
+        made = super().outputs(i)
+        return made if len(made) > 1 else made + tuple(self.sets[i][1:3])
+
+
 def measure(form, runtime, arguments):
     given = exported.given(form, torch.Generator("cuda").manual_seed(form.slots), "cuda")
-    wanted = as_tuple(form.function(*[x.float() if x.is_floating_point() else x for x in given]))
+    fresh = [x.clone() for x in given] if form.writes else given # before anybody has written to it
+    exact = [x.float() if x.is_floating_point() else x for x in given]
+    wanted = as_tuple(form.function(*exact))
     allowed = [max(TIMES_PEER * distance(own, exact), LAST_PLACE) for own, exact in zip(as_tuple(form.function(*given)), wanted)]
 
+    if form.writes: # with what the caches hold then
+        wanted, allowed = wanted + tuple(x.to(given[0].dtype).float() for x in exact[1:3]), allowed + [LAST_PLACE] * 2
+    del exact
+
     def error_of(results):
-        if len(results) != len(wanted):
+        if len(results) != (1 if form.writes and len(results) == 1 else len(wanted)):
             return float("inf")
         return max(distance(found, exact) / most for found, exact, most in zip(results, wanted, allowed))
 
@@ -45,7 +62,8 @@ def measure(form, runtime, arguments):
         for name, folder in (("tenon", arguments.programs), ("tenon before", arguments.before)):
             if folder:
                 path = os.path.join(folder, form.name() + ".tenon")
-                yield name, lambda name=name, path=path: Tenon(name, runtime, path, [given], [])
+                kind, tensors = (Writing, [x.clone() for x in fresh]) if form.writes else (Tenon, given)
+                yield name, lambda name=name, path=path, kind=kind, tensors=tensors: kind(name, runtime, path, [tensors], [])
         yield "torch", lambda: Torch("torch", form.function, [given])
         if arguments.compiled:
             torch._dynamo.reset()

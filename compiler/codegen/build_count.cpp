@@ -113,6 +113,7 @@ flow::DispatchOp withScalars(flow::DispatchOp before, ValueRange scalars) {
   auto after =
       flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), before.getResultTypes(),
                                before.getResultDims(), arguments, before.getArgumentDims(), tied);
+  after->setDiscardableAttrs(before->getDiscardableAttrDictionary());
   before->replaceAllUsesWith(after.getResults());
   before.erase();
   return after;

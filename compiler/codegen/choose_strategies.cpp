@@ -14,6 +14,7 @@
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/codegen/targets.h"
+#include "compiler/dialect/donation.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -267,6 +268,7 @@ private:
       tied.push_back(-1);
     auto after = flow::DispatchOp::create(b, before.getLoc(), before.entryPoint(), before.getWorkload(), types, dims,
                                           before.getArguments(), before.getArgumentDims(), tied);
+    after->setDiscardableAttrs(before->getDiscardableAttrDictionary());
     for (auto [old, replacement] : llvm::zip(before.getResults(), after.getResults()))
       old.replaceAllUsesWith(replacement);
     before.erase();
@@ -277,6 +279,7 @@ private:
   /// results.
   void addVariants(hal::ExecutableSourceOp source, hal::ExecutableExportOp exported, func::FuncOp function,
                    ArrayRef<Plan> plansOfFunction, const ShortForm &shorter) {
+    OpBuilder b(&getContext());
     const SymbolRefAttr entryPoint = entryPointOf(source, exported);
     SmallVector<std::pair<func::FuncOp, hal::ExecutableExportOp>> variants = {{function, exported}};
     std::vector<Plan> plans(plansOfFunction.begin(), plansOfFunction.end());
@@ -289,11 +292,16 @@ private:
       exported->getBlock()->getOperations().insertAfter(variants.back().second->getIterator(), copy);
       func::FuncOp form = i < plansOfFunction.size() ? function : func::FuncOp(*shorter.function);
       variants.push_back({writingOver(form, name, *function->getBlock()), copy});
-      for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint])
-        dispatch = launchAfter(dispatch, name);
+      for (flow::DispatchOp &dispatch : dispatchesOf_[entryPoint]) {
+        flow::DispatchOp before = dispatch;
+        dispatch = launchAfter(before, name);
+        if (Attribute inPlace = before->getAttr(kInPlaceAttr))
+          dispatch->setAttr(kInPlaceAttr, inPlace);
+        if (plans[i - 1].copiesStart)
+          before->setAttr(kCopiesStartAttr, b.getUnitAttr());
+      }
     }
     for (auto [variant, plan] : llvm::zip_equal(variants, plans)) {
-      OpBuilder b(&getContext());
       variant.first->setAttr(dispatch::kStrategyAttr, plan.attribute(&getContext()));
       variant.second.setWorkgroupSizeAttr(b.getIndexArrayAttr({plan.threads, 1, 1}));
       if (plan.dynamicSharedBytes != 0)

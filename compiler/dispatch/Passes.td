@@ -135,4 +135,26 @@ def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {
                            "::tenon::compiler::linalg_ext::LinalgExtDialect"];
 }
 
+def WriteInPlace : Pass<"tenon-write-in-place", "::mlir::ModuleOp"> {
+  let summary = "results of launches take the memory of what they are computed from, where nobody can tell";
+  let description = [{
+    Before:
+    ```mlir
+    func.func @append(%cache: tensor<64x8xf32> {tenon.donated}, %row: tensor<1x8xf32>, %at: tensor<1x1xi64>) -> tensor<64x8xf32> {
+      %0 = flow.dispatch @append_dispatch_0::@append_dispatch_0(%row, %at, %cache) : ...
+    ```
+    After:
+    ```mlir
+      %0 = flow.dispatch @append_dispatch_0::@append_dispatch_0(%row, %at, %cache) {tenon.in_place = array<i64: 2>} : ...
+    ```
+    A scatter writes over what it puts its updates into, be it donated or memory of the call's own; what computes each
+    element anew from the one at its place, over an argument or what a block is handed; a hand-written kernel, over what
+    its results are tied to. When nobody reads the operand behind the launch, and nobody else holds it
+    (dispatch/in_place/ownership.h). What assigns to arguments (hal.tensor.alias) stands at the end of its block behind it.
+  }];
+  let options = [Option<"print", "print", "bool", /*default=*/"false",
+                        "remarks: what became of arguments that are given up, and why">];
+  let dependentDialects = ["::tenon::compiler::flow::FlowDialect", "::tenon::compiler::hal::HalDialect"];
+}
+
 #endif

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/dispatch_lowering.h"
 
+#include "compiler/dialect/donation.h"
 #include "compiler/host/scalars/dispatch_constants.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::host {
 namespace {
+
+/// The operand whose memory a result takes although it is not tied to it (dispatch/in_place).
+std::optional<unsigned> writtenOver(flow::DispatchOp op, unsigned result) {
+  auto over = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
+  if (!over || int64_t(result) >= over.size() || over[result] < 0)
+    return std::nullopt;
+  return unsigned(over[result]);
+}
+
+bool isWrittenOver(flow::DispatchOp op, unsigned argument) {
+  auto over = op->getAttrOfType<DenseI64ArrayAttr>(kInPlaceAttr);
+  return over && llvm::is_contained(over.asArrayRef(), int64_t(argument));
+}
 
 /// What messages call the parts of a dispatch. A user has never heard of the kernels that the compiler made.
 class DispatchNames {
@@ -44,6 +58,15 @@ private:
   LogicalResult lowerBindings(const LinkedExport &target, Dispatch &dispatch);
   LogicalResult lowerResults(const LinkedExport &target, Dispatch &dispatch);
   void lowerConstants(const LinkedExport &target, Dispatch &dispatch);
+  /// Memory that was given up, whose value is last read at `lastUse`.
+  void own(BufferIndex buffer, Position lastUse) {
+    state_.buffers.own(buffer);
+    state_.buffers.takeOver(buffer, lastUse);
+  }
+  void noteWritten(BufferIndex buffer) {
+    if (state_.buffers.isInput(buffer))
+      state_.writtenInputs.insert(buffer);
+  }
 
   flow::DispatchOp op_;
   const ExecutableTable &executables_;
@@ -92,9 +115,16 @@ LogicalResult DispatchLowering::lowerBindings(const LinkedExport &target, Dispat
         return failure();
     }
     bool written = op_.isTied(argument) || binding >= target.mayWrite.size() || target.mayWrite[binding];
-    size_t readers = size_t(llvm::count_if(
-        operands, [&](unsigned other) { return state_.tensors[op_.getArguments()[other]].buffer == value.buffer; }));
+    // What is written over is not read; but for the launch itself, which reads each element before it is written.
+    size_t readers = size_t(llvm::count_if(operands, [&](unsigned other) {
+      return state_.tensors[op_.getArguments()[other]].buffer == value.buffer &&
+             (other == argument || !isWrittenOver(op_, other));
+    }));
+    if (op_.isTied(argument) && isWrittenOver(op_, argument))
+      own(value.buffer, state_.lastUse(operand));
     bool inPlace = state_.buffers.mayOverwrite(value.buffer, position) && readers == 1;
+    if (written && inPlace)
+      noteWritten(value.buffer);
     dispatch.bindings.push_back(written && !inPlace ? state_.copyOf(op_, operand.getType(), value, position)
                                                     : value.buffer);
   }
@@ -115,17 +145,23 @@ LogicalResult DispatchLowering::lowerResults(const LinkedExport &target, Dispatc
     state_.requireNonNegative(op_, *shape, name);
     Register bytes = state_.bytesOf(result.getType(), *shape);
     std::optional<unsigned> tied = op_.getTiedOperandIndex(unsigned(index));
-    if (!tied) {
+    std::optional<unsigned> over = tied ? tied : writtenOver(op_, unsigned(index));
+    if (!over) {
       state_.tensors[result] = {state_.buffers.addTransient(bytes, state_.lastUse(result)), *shape};
       dispatch.bindings.push_back(state_.tensors[result].buffer);
       continue;
     }
-    Value operand = op_.getArguments()[*tied];
+    Value operand = op_.getArguments()[*over];
     Register operandBytes = state_.bytesOf(operand.getType(), state_.tensors[operand].shape);
     if (failed(
             state_.requireEqual(op_, bytes, operandBytes, "the size of " + name, "that of the operand it is tied to")))
       return failure();
-    BufferIndex buffer = dispatch.bindings[size_t(llvm::find(operands, *tied) - operands.begin())];
+    BufferIndex buffer = dispatch.bindings[size_t(llvm::find(operands, *over) - operands.begin())];
+    if (!tied) {
+      own(buffer, 0);
+      noteWritten(buffer);
+      dispatch.bindings.push_back(buffer);
+    }
     Position last = std::max(state_.lastUse(result), takenOver[buffer]);
     state_.buffers.takeOver(buffer, last);
     takenOver[buffer] = last;
@@ -165,6 +201,9 @@ LogicalResult DispatchLowering::lower() {
       failed(lowerResults(target, dispatch)))
     return failure();
   lowerConstants(target, dispatch);
+  // A copy of what is in its place already.
+  if (op_->hasAttr(kCopiesStartAttr) && op_->hasAttr(kInPlaceAttr))
+    return success();
   state_.function.commands.push_back({std::move(dispatch), locationText(op_.getLoc())});
   return success();
 }

@@ -2,6 +2,7 @@
 #include "compiler/host/function_lowering.h"
 
 #include "compiler/dialect/check/CheckOps.h"
+#include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/block_graph.h"
@@ -41,6 +42,7 @@ private:
   LogicalResult lowerConstant(Operation *op, ElementsAttr value);
   LogicalResult lowerAssert(cf::AssertOp op);
   LogicalResult lowerReturn(func::ReturnOp op);
+  LogicalResult lowerAlias(hal::TensorAliasOp op);
   LogicalResult lowerExtract(tensor::ExtractOp op);
   LogicalResult lowerBranch(Operation *op);
   Target targetOf(Register condition, Block *next, ValueRange operands);
@@ -73,6 +75,31 @@ LogicalResult FunctionLowering::lowerAssert(cf::AssertOp op) {
   return success();
 }
 
+/// Assigns to an input, at the end of the block. What others still want of the input is copied before: what it was, and
+/// what was computed in its memory.
+LogicalResult FunctionLowering::lowerAlias(hal::TensorAliasOp op) {
+  const TensorValue source = state_.tensors[op.getSource()], storage = state_.tensors[op.getStorage()];
+  for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(source.shape, storage.shape)))
+    if (failed(state_.requireEqual(op, std::get<0>(sizes), std::get<1>(sizes),
+                                   "dimension " + std::to_string(dim) + " of what is assigned",
+                                   "that of the argument that it is assigned to")))
+      return failure();
+  state_.writtenInputs.insert(storage.buffer);
+  if (source.buffer == storage.buffer)
+    return success();
+  for (Operation *behind = op->getNextNode(); behind; behind = behind->getNextNode())
+    for (OpOperand &use : behind->getOpOperands()) {
+      auto alias = dyn_cast<hal::TensorAliasOp>(behind);
+      if (!isTensor(use.get()) || (alias && &use == &alias.getStorageMutable()))
+        continue;
+      TensorValue &value = state_.tensors[use.get()];
+      if (value.buffer == storage.buffer)
+        value.buffer = state_.copyOf(op, use.get().getType(), value, kEndOfCall);
+    }
+  state_.function.commands.push_back({Copy{source.buffer, storage.buffer}, locationText(op.getLoc())});
+  return success();
+}
+
 // --- The function ---------------------------------------------------------------------------------------------------
 
 LogicalResult FunctionLowering::lowerReturn(func::ReturnOp op) {
@@ -91,6 +118,7 @@ LogicalResult FunctionLowering::lowerOperation(Operation *op) {
       .Case<check::ExpectTrueOp, check::ExpectFalseOp, check::ExpectAllTrueOp, check::ExpectEqOp,
             check::ExpectEqConstOp, check::ExpectAlmostEqOp, check::ExpectAlmostEqConstOp>(
           [&](auto expectation) { return lowerExpectation(expectation, constants_, state_); })
+      .Case<hal::TensorAliasOp>([&](auto alias) { return lowerAlias(alias); })
       .Case<tensor::ExtractOp>([&](auto extract) { return lowerExtract(extract); })
       .Case<cf::BranchOp, cf::CondBranchOp, cf::SwitchOp>([&](Operation *branch) { return lowerBranch(branch); })
       .Case<util::GlobalLoadOp, util::GlobalStoreOp>([](Operation *) { return success(); }) // ends of the block
@@ -229,9 +257,48 @@ FailureOr<Function> FunctionLowering::run(ArrayRef<HostBlock> all, const BlockNu
   if (failed(lowerStores()))
     return failure();
   state_.function.buffers = state_.buffers.all();
+  for (BufferIndex buffer : state_.writtenInputs)
+    state_.function.donated.push_back(state_.function.buffers[buffer].index);
+  llvm::sort(state_.function.donated);
   layOutArena(state_.function);
   state_.function.dropUnused();
   return std::move(state_.function);
+}
+
+/// Inputs of the function that its blocks write, or hand on to ones that do.
+void findDonated(Function &function) {
+  std::vector<std::vector<bool>> isWritten; // [blocks][inputs]
+  for (const Function &block : function.blocks) {
+    isWritten.emplace_back(block.inputs.size());
+    for (uint32_t input : block.donated)
+      isWritten.back()[input] = true;
+  }
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (auto [number, block] : llvm::enumerate(function.blocks))
+      for (const Target &target : block.targets)
+        for (auto [parameter, result] : llvm::enumerate(target.arguments)) {
+          const ResultValue &value = block.results[result];
+          if (!isWritten[target.block][parameter] || !value.type.isTensor)
+            continue;
+          const Buffer &buffer = block.buffers[value.buffer];
+          if (buffer.source == BufferSource::Input && !isWritten[number][buffer.index])
+            changes = isWritten[number][buffer.index] = true;
+        }
+  }
+  for (uint32_t input = 0; input < function.inputs.size(); ++input)
+    if (isWritten.front()[input])
+      function.donated.push_back(input);
+}
+
+/// Arguments that the function assigns to.
+std::vector<uint32_t> updatedArguments(func::FuncOp op) {
+  std::vector<uint32_t> updated;
+  for (BlockArgument argument : op.getArguments())
+    for (Operation *user : argument.getUsers())
+      if (auto alias = dyn_cast<hal::TensorAliasOp>(user); alias && alias.getStorage() == argument)
+        updated.push_back(argument.getArgNumber());
+  return updated;
 }
 
 FailureOr<Function> lowerBlocks(func::FuncOp op, const ProgramTables &tables, ConstantPool &constants) {
@@ -254,6 +321,7 @@ FailureOr<Function> lowerBlocks(func::FuncOp op, const ProgramTables &tables, Co
   }
   if (!ok)
     return failure();
+  findDonated(function);
   return function;
 }
 
@@ -282,11 +350,15 @@ LogicalResult verifySignature(func::FuncOp function) {
 FailureOr<Function> lowerFunction(func::FuncOp function, const ProgramTables &tables, ConstantPool &constants) {
   if (failed(verifySignature(function)))
     return failure();
-  if (needsBlocks(function))
-    return lowerBlocks(function, tables, constants);
+  const std::vector<uint32_t> updated = updatedArguments(function);
   HostBlock only{&function.getBody().front(), {}, {}, {}};
   llvm::append_range(only.parameters, function.getArguments());
-  return FunctionLowering(function.getSymName(), only, tables, constants).run();
+  FailureOr<Function> lowered = needsBlocks(function)
+                                    ? lowerBlocks(function, tables, constants)
+                                    : FunctionLowering(function.getSymName(), only, tables, constants).run();
+  if (succeeded(lowered))
+    lowered->updated = updated;
+  return lowered;
 }
 
 } // namespace tenon::compiler::host

@@ -2,7 +2,7 @@
 #include "compiler/host/function_state.h"
 
 #include "compiler/dialect/check/CheckOps.h"
-#include "compiler/dialect/flow/FlowOps.h"
+#include "compiler/dialect/donation.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
@@ -46,12 +46,6 @@ std::optional<ValueType> handedOnType(Type type) {
   return ValueType{.isTensor = false, .element = abi::ElementType::I64, .shape = {}};
 }
 
-/// Operations whose result i is operand i under another type or name: no bytes move.
-static bool isRename(Operation *op) {
-  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, util::OptimizationBarrierOp,
-             flow::TensorTieShapeOp, flow::TensorBitCastOp, flow::TensorReshapeOp>(op);
-}
-
 static bool isExpectation(Operation *op) {
   return isa<check::CheckDialect>(op->getDialect());
 }
@@ -68,7 +62,8 @@ void FunctionState::findLive() {
       Operation *here = block.findAncestorOpInBlock(*user);
       return !here || positions.contains(here); // another block of the function
     };
-    if (op.getNumResults() != 0 && llvm::none_of(op.getUsers(), isLive))
+    const bool assigns = isa<hal::TensorAliasOp>(op);
+    if (op.getNumResults() != 0 && !assigns && llvm::none_of(op.getUsers(), isLive))
       positions.erase(&op);
   }
 }
@@ -81,7 +76,9 @@ Position FunctionState::lastUse(Value value) const {
     if (use.getOwner()->getBlock() != &block || isa<tensor::ExtractOp, util::GlobalStoreOp>(use.getOwner()))
       return kEndOfCall;
     auto found = positions.find(use.getOwner());
-    if (found == positions.end() || isa<tensor::DimOp>(use.getOwner()))
+    auto alias = dyn_cast<hal::TensorAliasOp>(use.getOwner());
+    const bool isAssignedTo = alias && &use == &alias.getStorageMutable();
+    if (found == positions.end() || isa<tensor::DimOp>(use.getOwner()) || isAssignedTo)
       continue;
     Position position = isExpectation(use.getOwner()) ? kEndOfCall : found->second;
     if (isRename(use.getOwner())) // tensor operands come first in every rename

@@ -10,6 +10,7 @@
 #include "compiler/host/scalars/scalar_lowering.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tenon::compiler::host {
 
@@ -61,6 +62,7 @@ struct FunctionState {
   llvm::DenseMap<mlir::Value, TensorValue> tensors;
   llvm::DenseMap<mlir::Value, ReadValue> reads;
   llvm::DenseMap<mlir::Operation *, Position> positions; // live operations only
+  llvm::SmallSetVector<BufferIndex, 4> writtenInputs;    // that are given up
 };
 
 } // namespace tenon::compiler::host

@@ -131,6 +131,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
         addPackPatterns(patterns);
         addPadPatterns(patterns);
         addSlicePatterns(patterns);
+        addSliceOverPatterns(patterns);
         addWinogradPatterns(patterns);
         addWinogradExtPatterns(patterns);
       });

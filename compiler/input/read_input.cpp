@@ -25,8 +25,9 @@ struct ReadInput : impl::ReadInputBase<ReadInput> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     // In the order of steps.h.
-    for (auto step : {readOtherYears, readPacked, readMlProgram, readDevices, checkNames, checkRanks, readGlobals,
-                      readFlowTensors, readAllocations, readForalls, readFunctions, readFences, readBufferViews})
+    for (auto step :
+         {readOtherYears, readPacked, readMlProgram, readDevices, checkNames, checkRanks, readGlobals, readFlowTensors,
+          readAllocations, readForalls, readFunctions, readFences, readBufferViews, readDonations})
       if (failed(step(module)))
         return signalPassFailure();
   }

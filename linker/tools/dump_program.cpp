@@ -5,6 +5,8 @@
 
 #include "support/number.h"
 
+#include <algorithm>
+
 namespace tenon::linker {
 namespace {
 
@@ -157,6 +159,7 @@ std::string typesText(const fb::Function &function) {
 /// The parts of a function as lines of text, for both ways of printing.
 struct FunctionLines {
   std::vector<std::string> registers, buffers, arena, checks, commands, results, expectations, loads, stores, targets;
+  std::vector<std::string> donated;
 };
 
 /// "r3: block 2 (0, 1)": results of the block, by their number.
@@ -204,6 +207,12 @@ FunctionLines linesOf(const abi::ProgramView &program, const fb::Function &funct
   if (function.stores())
     for (const fb::Store *store : *function.stores())
       lines.stores.push_back(concat("global ", globalName(program, store->global()), " = result ", store->result()));
+  if (function.donated())
+    for (uint32_t input : *function.donated()) {
+      const auto *updated = function.updated();
+      const bool isUpdated = updated && std::find(updated->begin(), updated->end(), input) != updated->end();
+      lines.donated.push_back(concat("input ", input, isUpdated ? ", which has a new value then" : ""));
+    }
   if (function.targets())
     for (const fb::Target *target : *function.targets())
       lines.targets.push_back(targetText(*target));
@@ -247,6 +256,7 @@ static std::string bodyText(const abi::ProgramView &program, const fb::Function 
       text += concat(indent, "  ", entry, "\n");
   };
   section("loads", lines.loads);
+  section("donated", lines.donated);
   section("registers", lines.registers);
   section("buffers", lines.buffers);
   section("arena", lines.arena);
@@ -336,6 +346,8 @@ static void writeFunction(const abi::ProgramView &program, const fb::Function &f
   section("commands", lines.commands);
   section("results", lines.results);
   section("expectations", lines.expectations);
+  if (!lines.donated.empty())
+    section("donated", lines.donated);
   if (!lines.loads.empty())
     section("loads", lines.loads);
   if (!lines.stores.empty())

@@ -262,7 +262,8 @@ tenon_status_t *JaxCall::call() {
     tenon_results_release(made);
     return refuse(wrong_);
   }
-  for (size_t i = 0; !status && i < results_.size(); ++i) {
+  // Behind the function's own results stand inputs that it has written, which XLA has in the same memory.
+  for (size_t i = 0; !status && i < std::min(results_.size(), function.resultCount); ++i) {
     tenon_value_t value = {};
     value.struct_size = sizeof(value);
     status = tenon_results_at(made, i, &value);

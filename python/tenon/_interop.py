@@ -103,7 +103,7 @@ def signature_text(info: tuple[Any, ...]) -> str:
     name, _, inputs, results, _, _ = info
 
     def spell(kind: tuple[Any, ...]) -> str:
-        label, element, is_scalar, shape = kind
+        label, element, is_scalar, shape, *_ = kind
         text: str = element if is_scalar else f"{element}[{', '.join('?' if d < 0 else str(d) for d in shape)}]"
         return f"{label}: {text}" if label else text
 

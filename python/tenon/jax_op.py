@@ -64,8 +64,8 @@ def jax_op(name: str, call: Any, *, grid: Any = None, results: Any = None) -> Ca
     Of a kernel: `grid`, as numbers or as a function of the operation's arguments; every written binding is a result. Those that
     `results` names are made by the operation, with the shape and type that these functions of its arguments say
     (jax.ShapeDtypeStruct); the others are arguments whose new contents come out. Of a function: `results`, a function of the
-    arguments, says the shapes and types of what it returns; where all shapes are static it may be left out. Scalars are
-    Python's numbers, known when the call is traced.
+    arguments, says the shapes and types of what it returns; where all shapes are static it may be left out. The new contents of
+    arrays that it assigns to come behind its results. Scalars are Python's numbers, known when the call is traced.
     """
     call = call.load() if hasattr(call, "load") else call  # one of tenon.gpu
     if not isinstance(call, (Kernel, Function)):
@@ -172,6 +172,7 @@ def _of_function(function: Function, results: Callable[..., Any] | None) -> Call
         if len(arguments) != len(info.inputs):
             raise TypeError(f"'{key}' takes {len(info.inputs)} arguments, {len(arguments)} were given: {info}")
         arrays, data = [], []
+        places: dict[int, int] = {}  # of inputs that the function may write, among the arrays
         for number, (one, value) in enumerate(zip(info.inputs, arguments)):
             if one.element == "any":
                 continue  # the function does not read it
@@ -184,12 +185,25 @@ def _of_function(function: Function, results: Callable[..., Any] | None) -> Call
                 raise TypeError(f"argument {number} of '{key}': its elements are {value.dtype.name}, the function takes {wanted}")
             if len(shape) != len(one.shape) or any(w not in (-1, s) for w, s in zip(one.shape, shape)):
                 raise TypeError(f"argument {number} of '{key}' has shape {shape}, the function takes {one}")
+            if one.donated:
+                places[number] = len(arrays)
             arrays.append(value)
         said = said_by(*arguments)
         types = list(said) if isinstance(said, (tuple, list)) else [said]
         if len(types) != len(info.results):
             raise ValueError(f"results= of '{key}' says {len(types)}, the function returns {len(info.results)}")
-        made = _call("tenon_host" if info.runs_on_host else "tenon", key, arrays, types, data, {})
+        # A written input is a result in the same memory: one of the function's, or one more. XLA copies the array first, unless
+        # the caller donates it (jax.jit(..., donate_argnums=...)).
+        aliases = {places[one.input]: index for index, one in enumerate(info.results) if one.input in places}
+        updated = []
+        for number, place in places.items():
+            if place not in aliases:
+                aliases[place] = len(types)
+                types.append(jax.ShapeDtypeStruct(arrays[place].shape, arrays[place].dtype))
+            if info.inputs[number].updated:
+                updated.append(aliases[place])
+        made = _call("tenon_host" if info.runs_on_host else "tenon", key, arrays, types, data, aliases)
+        made = made[:len(info.results)] + [made[index] for index in updated]
         return made[0] if len(made) == 1 else tuple(made)
 
     return run

@@ -12,11 +12,15 @@ from .views import table_html
 @dataclasses.dataclass(frozen=True)
 class TypeInfo:
     """A tensor or a scalar of a function. `shape`: None of a scalar, -1 for an extent that is known at the call. An input
-    whose `element` is "any" is not read: it has no shape, and whatever is given for it does."""
+    whose `element` is "any" is not read: it has no shape, and whatever is given for it does. An input that is `donated` may be
+    written, one that is `updated` is what the function assigns to; `input`, of a result: the donated one that it comes back in."""
 
     name: str
     element: str
     shape: tuple[int, ...] | None
+    donated: bool = False
+    updated: bool = False
+    input: int | None = None
 
     def __str__(self) -> str:
         if self.shape is None:
@@ -40,9 +44,9 @@ class FunctionInfo:
     def of(cls, function: Function) -> FunctionInfo:
         name, documentation, inputs, results, runs_on_host, has_expectations = function.info
 
-        def types(given: Iterable[tuple[str, str, bool, tuple[int, ...]]]) -> tuple[TypeInfo, ...]:
-            return tuple(TypeInfo(label, element, None if is_scalar else shape)
-                         for label, element, is_scalar, shape in given)
+        def types(given: Iterable[tuple[str, str, bool, tuple[int, ...], bool, bool, int]]) -> tuple[TypeInfo, ...]:
+            return tuple(TypeInfo(label, element, None if is_scalar else shape, donated, updated, None if place < 0 else place)
+                         for label, element, is_scalar, shape, donated, updated, place in given)
 
         return cls(name, documentation, types(inputs), types(results), runs_on_host, has_expectations)
 

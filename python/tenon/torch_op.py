@@ -112,8 +112,10 @@ def _of_function(function: Function, fake: Callable[..., Any] | None) -> tuple[s
     info = FunctionInfo.of(function)
     labels = _names([one.name for one in info.inputs])
     # An input that the function does not read ("any") is an array of some kind.
-    declared = [f"{'Tensor' if one.shape is not None or one.element == 'any' else _number_type(one.element)} {label}"
-                for label, one in zip(labels, info.inputs)]
+    # One that the function assigns to is mutated; what it may write otherwise is copied before.
+    tensors = [f"Tensor(a{number}!)" if one.updated else "Tensor" for number, one in enumerate(info.inputs)]
+    declared = [f"{tensor if one.shape is not None or one.element == 'any' else _number_type(one.element)} {label}"
+                for label, one, tensor in zip(labels, info.inputs, tensors)]
     kinds = ["Tensor" if one.shape is not None else _number_type(one.element).replace("SymInt", "int")
              for one in info.results]
     types = {"i1": torch.bool, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
@@ -126,13 +128,13 @@ def _of_function(function: Function, fake: Callable[..., Any] | None) -> tuple[s
         def fake(*arguments: Any) -> Any:
             device = next((one.device for one in arguments if isinstance(one, torch.Tensor)), None)
             made = [torch.empty(one.shape, dtype=types[one.element], device=device) for one in info.results]
-            return made[0] if len(made) == 1 else tuple(made)
+            return None if not made else made[0] if len(made) == 1 else tuple(made)
 
     def run(*arguments: Any) -> Any:
-        given = function(*arguments)
+        given = function(*arguments, keep=True)
         # An operator's results are never its arguments.
         own = [one.clone() if any(one is other for other in arguments) else one
-               for one in (given if isinstance(given, tuple) else (given,))]
-        return own[0] if len(own) == 1 else tuple(own)
+               for one in (given if isinstance(given, tuple) else () if given is None else (given,))]
+        return None if not own else own[0] if len(own) == 1 else tuple(own)
 
     return f"({', '.join(declared)}) -> {kinds[0] if len(kinds) == 1 else '(' + ', '.join(kinds) + ')'}", run, fake

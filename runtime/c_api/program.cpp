@@ -3,6 +3,7 @@
 #include "runtime/c_api/support.h"
 #include "runtime/memory/allocator.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/donated_inputs.h"
 #include "runtime/program/plan/call_inputs.h"
 #include "runtime/program/plan/function_data.h"
 #include "support/memory.h"
@@ -68,15 +69,27 @@ Status checkFunction(const tenon_program &program, uint32_t function) {
   return okStatus();
 }
 
+/// One more than the donated input whose memory a result comes back in; 0: it is not known.
+size_t inputOf(const abi::fb::Function &function, size_t result) {
+  if (hasBlocks(function) || !function.results() || result >= function.results()->size())
+    return 0;
+  const abi::fb::ResultValue &value = *function.results()->Get(static_cast<uint32_t>(result));
+  if (value.type()->kind() != abi::fb::ValueKind::Tensor)
+    return 0;
+  const abi::fb::Buffer &buffer = *function.buffers()->Get(value.buffer());
+  return buffer.source() == abi::fb::BufferSource::Input && isDonated(function, buffer.index()) ? buffer.index() + 1
+                                                                                                : 0;
+}
+
 /// One of a function's inputs ("input") or results.
 tenon_status_t *writeType(const std::vector<FunctionTypes::Type> &types, size_t index, const char *what,
                           const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *names,
-                          tenon_type_info_t *out) {
+                          tenon_type_info_t *out, const tenon_type_info_t &memory) {
   if (index >= types.size())
     return toC(makeError(StatusCode::OutOfRange, "the function has ", types.size(), " ", what, "s, there is no ", what,
                          " ", index));
   const FunctionTypes::Type &type = types[index];
-  tenon_type_info_t value = {};
+  tenon_type_info_t value = memory;
   value.name = names ? names->Get(static_cast<uint32_t>(index))->c_str() : "";
   value.element = static_cast<tenon_element_type_t>(type.declared->element());
   value.is_scalar = type.declared->kind() == abi::fb::ValueKind::Scalar;
@@ -215,15 +228,20 @@ tenon_status_t *tenon_program_input_info(const tenon_program_t *program, uint32_
                                          tenon_type_info_t *out) {
   TENON_C_REQUIRE(program);
   TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
-  return writeType(program->types[function].inputs, input, "input", program->value->function(function).input_names(),
-                   out);
+  const abi::fb::Function &declared = program->value->function(function);
+  tenon_type_info_t memory = {};
+  memory.is_donated = isDonated(declared, static_cast<uint32_t>(input));
+  memory.is_updated = isUpdated(declared, static_cast<uint32_t>(input));
+  return writeType(program->types[function].inputs, input, "input", declared.input_names(), out, memory);
 }
 tenon_status_t *tenon_program_result_info(const tenon_program_t *program, uint32_t function, size_t result,
                                           tenon_type_info_t *out) {
   TENON_C_REQUIRE(program);
   TENON_C_RETURN_IF_ERROR(checkFunction(*program, function));
-  return writeType(program->types[function].results, result, "result",
-                   program->value->function(function).result_names(), out);
+  const abi::fb::Function &declared = program->value->function(function);
+  tenon_type_info_t memory = {};
+  memory.input_plus_one = inputOf(declared, result);
+  return writeType(program->types[function].results, result, "result", declared.result_names(), out, memory);
 }
 tenon_status_t *tenon_program_explain(tenon_program_t *program, tenon_text_fn write, void *user) {
   TENON_C_REQUIRE(program);
@@ -253,6 +271,7 @@ tenon_status_t *tenon_program_call_again(tenon_program_t *program, uint32_t func
     if (given.result_memory)
       read.resultMemory = &memory;
     read.synchronous = isSet(given.synchronous);
+    read.keepsInputs = isSet(given.keeps_inputs);
     read.graph = !isSet(given.no_graph);
     if (isSet(given.on_stream))
       read.stream = static_cast<CUstream>(given.stream);

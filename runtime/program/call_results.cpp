@@ -33,7 +33,7 @@ bool overlap(const Buffer &a, uint64_t aBytes, const Buffer &b, uint64_t bBytes)
   for (size_t i = 0; i < inputs.size(); ++i)
     if (const auto *input = std::get_if<Tensor>(&inputs[i]);
         input && overlap(given, bytes, *input->buffer, input->buffer->size()))
-      return fail(StatusCode::InvalidArgument, "is memory of input ", i, ", which is only read");
+      return fail(StatusCode::InvalidArgument, "is memory of input ", i);
   return okStatus();
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/program/block_call.h"
 #include "runtime/program/call_instance.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/donated_inputs.h"
 #include "runtime/program/plan/register_program.h"
 #include "runtime/program/plan/unrolled_plan.h"
 #include "runtime/program/planned_call.h"
@@ -110,6 +111,22 @@ static Status refuseExpectations(const abi::fb::Function &function) {
                    "call it without a stream or a queue");
 }
 
+/// The inputs of a call that leaves donated ones as they are.
+struct Program::KeptInputs {
+  std::vector<Value> inputs;
+  std::vector<std::shared_ptr<const Buffer>> copies;
+
+  /// A copy that is no result is used until the work is done.
+  bool isAnyUnreturned(std::span<const Value> results) const {
+    return std::any_of(copies.begin(), copies.end(), [&](const std::shared_ptr<const Buffer> &copy) {
+      return std::none_of(results.begin(), results.end(), [&](const Value &result) {
+        const auto *tensor = std::get_if<Tensor>(&result);
+        return tensor && tensor->buffer == copy;
+      });
+    });
+  }
+};
+
 Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
                          const CallOptions &options) {
   TENON_RETURN_IF_ERROR(checkFunction(function));
@@ -125,6 +142,34 @@ Status Program::callInto(uint32_t function, std::span<const Value> inputs, std::
   }
   RelaxedCapture relaxed(driver, isCaptured);
   TENON_RETURN_IF_ERROR(relaxed.takeStatus());
+  if (sizeOf(source.donated()) == 0)
+    return callWith(function, inputs, results, options, stream, isCaptured);
+
+  // What the call writes of its inputs is its own: given up, or a copy.
+  TENON_RETURN_IF_ERROR(runtime::checkInputs(source, inputs));
+  if (!options.keepsInputs) {
+    TENON_RETURN_IF_ERROR(checkDonated(source, inputs));
+    return callWith(function, inputs, results, options, stream, isCaptured);
+  }
+  KeptInputs kept{{inputs.begin(), inputs.end()}, {}};
+  TENON_ASSIGN_OR_RETURN(kept.copies, copyDonated(*device_, source, stream, !options.stream, kept.inputs));
+  TENON_RETURN_IF_ERROR(checkDonated(source, kept.inputs));
+  Status status = callWith(function, kept.inputs, results, options, stream, isCaptured);
+  if (isCaptured) {
+    std::lock_guard lock(plansMutex_);
+    capturedCopies_.insert(capturedCopies_.end(), kept.copies.begin(), kept.copies.end());
+  } else if (options.stream && (!status.ok() || kept.isAnyUnreturned(results))) {
+    Status finished = cuda::driverStatus(driver, driver.cuStreamSynchronize(stream), "cuStreamSynchronize");
+    if (status.ok())
+      status = std::move(finished);
+  }
+  return status;
+}
+
+Status Program::callWith(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
+                         const CallOptions &options, CUstream stream, bool isCaptured) {
+  const abi::fb::Function &source = view_.functionAt(function);
+  const cuda::Driver &driver = device_->driver();
   std::shared_ptr<PlannedCall> planned;
   if (!blockCalls_[function].empty()) {
     if (options.mostBlocks == 0)
@@ -210,6 +255,7 @@ Status Program::submit(SubmissionQueue &queue, SemaphorePoints waits, uint32_t f
   }
   HostSpan span(device_->trace(), "submission", "submit", view_.functionAt(function).name()->string_view());
   TENON_RETURN_IF_ERROR(checkInputs(function, inputs));
+  TENON_RETURN_IF_ERROR(checkDonated(view_.functionAt(function), inputs));
   if (!planned)
     TENON_RETURN_IF_ERROR(plan(function, inputs, /*isCaptured=*/false, planned));
   std::vector<int64_t> registers;

@@ -60,6 +60,9 @@ struct CallOptions {
   /// Of a function with blocks: the most blocks that a call runs, 0: any number. A loop that never ends is the
   /// program's own; who runs programs of others sets a limit. DeadlineExceeded says where the call stood.
   uint64_t mostBlocks = 0;
+  /// Donated inputs stay as they are, and the call works on copies of them; those that are updated are written all the
+  /// same. On a stream of the caller's the call may then wait for it.
+  bool keepsInputs = false;
   /// Given: what the function's expectations (check.*) found, and one that failed is no error. Not given: it is.
   std::vector<ExpectationOutcome> *expectations = nullptr;
 };
@@ -86,8 +89,11 @@ public:
   Status checkInputs(uint32_t function, std::span<const Value> inputs);
 
   /// Runs a function.
-  /// @param inputs [inputs of the function] types as declared; tensors are read, never written
-  /// @return [results]. InvalidArgument: count, element type, rank or a static extent differs, or a check of the
+  /// @param inputs [inputs of the function] types as declared; tensors are read, and written only where they are
+  /// donated
+  ///        (abi/executable_format.md): the memory of such a one is the call's, and a result may come back in it
+  /// @return [results]. InvalidArgument: a donated input shares memory with another input; count, element type, rank or
+  /// a static extent differs, or a check of the
   ///         function failed: nothing was launched. Else errors of registers, loading, memory and launches; the work of
   ///         a dispatch that failed on the device is named by its export and location. FailedPrecondition: an
   ///         expectation of the function (check.*) failed; its text has a line for each. A function that has any is
@@ -137,6 +143,9 @@ private:
   Status uploadConstants(const CallPlan &plan); // with plansMutex_ held
   Status uploadConstant(uint32_t index);        // likewise
   Status checkFunction(uint32_t function) const;
+  struct KeptInputs;
+  Status callWith(uint32_t function, std::span<const Value> inputs, std::vector<Value> &results,
+                  const CallOptions &options, CUstream stream, bool isCaptured);
   /// @param isCaptured the call goes into a graph of the caller's
   Status plan(uint32_t function, std::span<const Value> inputs, bool isCaptured, std::shared_ptr<PlannedCall> &planned);
   /// The plan of an earlier call like this one, or null; with plansMutex_ held.
@@ -172,16 +181,17 @@ private:
   abi::ProgramView view_;
   StreamArenas arenas_;
   std::vector<std::unique_ptr<Executable>> executables_;
-  std::vector<ConstantBytes> constantBytes_;             // in the file
-  std::mutex plansMutex_;                                // guards what follows
-  std::vector<std::shared_ptr<const Buffer>> constants_; // null: no call has needed it yet
-  std::vector<FunctionCalls> calls_;                     // [functions]
-  std::vector<std::unique_ptr<CallInstance>> captured_;  // what callers' graphs use: it may run at any time
-  uint64_t clock_ = 0;                                   // counts look-ups: which plan was used last
-  std::vector<std::vector<FunctionCalls>> blockCalls_;   // [functions, then the initializer][blocks]
-  std::mutex globalsMutex_;                              // guards what follows; held for a whole call that uses it
-  std::vector<std::optional<Value>> globals_;            // nothing: it was not stored yet
-  bool areGlobalsReady_ = false;                         // they have their first values
+  std::vector<ConstantBytes> constantBytes_;                  // in the file
+  std::mutex plansMutex_;                                     // guards what follows
+  std::vector<std::shared_ptr<const Buffer>> constants_;      // null: no call has needed it yet
+  std::vector<FunctionCalls> calls_;                          // [functions]
+  std::vector<std::unique_ptr<CallInstance>> captured_;       // what callers' graphs use: it may run at any time
+  std::vector<std::shared_ptr<const Buffer>> capturedCopies_; // likewise
+  uint64_t clock_ = 0;                                        // counts look-ups: which plan was used last
+  std::vector<std::vector<FunctionCalls>> blockCalls_;        // [functions, then the initializer][blocks]
+  std::mutex globalsMutex_;                                   // guards what follows; held for a whole call that uses it
+  std::vector<std::optional<Value>> globals_;                 // nothing: it was not stored yet
+  bool areGlobalsReady_ = false;                              // they have their first values
 };
 
 } // namespace tenon::runtime

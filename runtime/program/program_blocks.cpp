@@ -6,6 +6,7 @@
 #include "runtime/memory/allocator.h"
 #include "runtime/program/block_call.h"
 #include "runtime/program/call_results.h"
+#include "runtime/program/donated_inputs.h"
 #include "runtime/program/plan/function_data.h"
 #include "runtime/program/plan/register_program.h"
 #include "runtime/program/plan/unrolled_plan.h"
@@ -51,12 +52,14 @@ Status Program::BlockCall::describeFault(Status status) const {
   return pending.front()->plan->describeFault(std::move(status));
 }
 
-/// Sets `results` to memory of the caller's for each tensor that is returned.
-static Status askForResults(std::span<const Value> returned, ResultMemory &memory, std::vector<Value> &results) {
+/// Sets `results` to memory of the caller's for each tensor that is returned, but for those that `isGivenUp` says are
+/// in his memory already.
+static Status askForResults(std::span<const Value> returned, ResultMemory &memory,
+                            const std::function<bool(const Buffer &)> &isGivenUp, std::vector<Value> &results) {
   results.assign(returned.size(), Scalar{});
   for (size_t i = 0; i < returned.size(); ++i) {
     const auto *tensor = std::get_if<Tensor>(&returned[i]);
-    if (!tensor)
+    if (!tensor || (isGivenUp(*tensor->buffer) && !memory.isForAll()))
       continue;
     Tensor given{tensor->element, tensor->shape, nullptr};
     TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(given.shape, given.element));
@@ -86,16 +89,18 @@ Status Program::callBlocks(uint32_t index, std::span<const Value> inputs, std::v
   TENON_ASSIGN_OR_RETURN(std::vector<Value> returned, runBlocks(function, blockCalls_[index], inputs, options));
 
   // Memory of the caller's own, since others hold what a function passes through.
+  auto isGivenUp = [&](const Buffer &buffer) { return isOfDonated(buffer, function, inputs); };
   auto isShared = [&](const Buffer &buffer) {
     auto isGlobal = [&](const std::optional<Value> &global) { return global && holds(*global, buffer); };
-    if (isAmong(buffer, inputs) || (lock && std::any_of(globals_.begin(), globals_.end(), isGlobal)))
+    if ((isAmong(buffer, inputs) && !isGivenUp(buffer)) ||
+        (lock && std::any_of(globals_.begin(), globals_.end(), isGlobal)))
       return true;
     std::lock_guard constantsLock(plansMutex_);
     return std::any_of(constants_.begin(), constants_.end(),
                        [&](const std::shared_ptr<const Buffer> &constant) { return constant.get() == &buffer; });
   };
   // What the caller has an allocator for is copied there. Nothing is on the caller's stream now.
-  Status given = options.resultMemory ? askForResults(returned, *options.resultMemory, results) : okStatus();
+  Status given = options.resultMemory ? askForResults(returned, *options.resultMemory, isGivenUp, results) : okStatus();
   if (given.ok())
     given = giveResults(*device_, std::move(returned), inputs, isShared, results);
   Status finished = cuda::driverStatus(

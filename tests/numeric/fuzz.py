@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -45,6 +46,24 @@ VERDICTS = ("right", "refused", "empty", "wrong", "fault", "crash", "unnamed", "
 def behind(program):
     """Of each input, how many elements lie in front of it in its memory."""
     return [node.behind for node in getattr(program, "nodes", ()) if isinstance(node, Argument)]
+
+
+DONATED = " {tenon.donated}"
+
+
+def giving_up(text):
+    """The same program, whose caller gives up some of the tensors that he passes: which, its text decides."""
+    head, rest = text.split("{", 1)
+    draws = np.random.default_rng(zlib.crc32(text.encode()))
+    takes, gives = head.split(" -> ", 1) if " -> " in head else (head, "")
+    takes = re.sub(r"%\w+: tensor<[^>]*>", lambda argument: argument.group() + (DONATED if draws.random() < 0.7 else ""), takes)
+    return takes + (" -> " + gives if gives else "") + "{" + rest
+
+
+def given_up(text):
+    """Numbers of the arguments that are."""
+    head = text.split(" -> ", 1)[0].split(") {", 1)[0]
+    return [i for i, argument in enumerate(re.findall(r"%\w+: [^%]*", head)) if DONATED in argument]
 
 
 def difference(program, results):
@@ -102,7 +121,7 @@ class Runner:
         kept = path is not None
         if not kept:
             source, path = os.path.join(self.folder, "p.mlir"), os.path.join(self.folder, "p.tenon")
-            text = program.text()
+            text = giving_up(program.text()) if self.options.get("donate") else program.text()
             if text != self.compiled[0]:  # of edges, many are one text
                 with open(source, "w", encoding="utf-8") as file:
                     file.write(text)
@@ -122,7 +141,7 @@ class Runner:
                 if self.opened[1]:
                     self.opened[1].release()
                 self.opened = path, self.device.open(path)
-            results = self.device.call(self.opened[1], name, program.inputs(), behind(program))
+            results = self.device.call(self.opened[1], name, program.inputs(), behind(program), () if kept else given_up(text))
             if not kept:
                 self.opened = self.opened[1].release(), None
         except judge.tenon_capi.TenonError as problem:
@@ -273,7 +292,7 @@ def keep(seed, verdict, detail, options, folder):
     os.makedirs(folder, exist_ok=True)
     base = os.path.join(folder, str(seed))
     with open(base + ".mlir", "w", encoding="utf-8") as file:
-        file.write(program.text())
+        file.write((giving_up(program.text()) if options.get("donate") else program.text()))
     with open(base + ".txt", "w", encoding="utf-8") as file:
         file.write(f"{verdict}: {detail}\nseed {seed}; nodes: {', '.join(map(repr, program.nodes)) or repr(program)}\n")
         for number, (kind, data) in enumerate(program.inputs()):
@@ -309,6 +328,7 @@ def main():
     parser.add_argument("--shrink", type=int, default=3, help="make so many of one message small, and four times as many wrong ones")
     parser.add_argument("--classes", default="", help="only these, of " + ", ".join(random_program.CLASSES))
     parser.add_argument("--convolutions", action="store_true", help="convolutions in every form, instead of programs of many operations")
+    parser.add_argument("--donate", action="store_true", help="callers give up some of the tensors that they pass")
     parser.add_argument("--edges", action="store_true", help="programs whose sizes lie at the bounds of the compiler's plans")
     parser.add_argument("--bounds-to", default="", help="with --edges: write the bounds of plans, for --bounds")
     parser.add_argument("--bounds", default="", help="with --edges: bounds of plans, of seeds that are run")
@@ -322,7 +342,7 @@ def main():
     if arguments.checks:
         os.environ["TENON_EMULATOR_CHECK"] = arguments.checks
     options = options_of(arguments.build, arguments.device, arguments.flags, arguments.library)
-    options.update(convolutions=arguments.convolutions, edges=arguments.edges, bounds=arguments.bounds, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
+    options.update(convolutions=arguments.convolutions, donate=arguments.donate, edges=arguments.edges, bounds=arguments.bounds, programs=arguments.programs, classes=[name for name in arguments.classes.split(",") if name])
     seeds = list(range(arguments.seed, arguments.seed + arguments.count))
     if arguments.bounds_to:
         generator_of({**options, "edges": True})

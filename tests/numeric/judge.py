@@ -89,16 +89,25 @@ class Device:
     def open(self, path):
         return self.runtime.open(path)
 
-    def call(self, program, name, inputs, behind=()):
+    def call(self, program, name, inputs, behind=(), donated=()):
         """inputs: (kind, array) each; rank-0 arrays are tensors, Python numbers scalars. behind: of each tensor, how many elements
         lie in front of it in its memory. Gives (kind, array) each. A function with branches is called twice, since the second call
-        may go another way (runtime/program/plan/unrolled_plan.h)."""
-        given, wholes = [], []
+        may go another way (runtime/program/plan/unrolled_plan.h). donated: numbers of inputs that the function may write. All others
+        keep their bytes, and in a call that keeps its inputs so do these."""
+        read = self.call_once(program, name, inputs, behind, set(donated))
+        if donated and self.call_once(program, name, inputs, behind, set(), keeps=True) != read:
+            raise tenon_capi.TenonError(f"'{name}' gives other results where it keeps its inputs")
+        return [(kind, elements.decode(kind, data, shape)) for kind, shape, data in read]
+
+    def call_once(self, program, name, inputs, behind, written, keeps=False):
+        given, wholes, kept = [], [], []
         for number, (kind, values) in enumerate(inputs):
             if isinstance(values, np.ndarray):
                 data, front = elements.encode(kind, values), behind[number] if number < len(behind) else 0
                 front *= np.dtype(elements.STORED[kind]).itemsize
                 buffer = self.runtime.upload(b"\x55" * front + data)
+                if data and number not in written:
+                    kept.append((number, buffer, b"\x55" * front + data))
                 if front and data:
                     wholes.append(buffer)
                     buffer = self.runtime.part(buffer, front)
@@ -108,19 +117,22 @@ class Device:
                 given.append((kind, int(values) if not elements.is_float(kind) else bits))
         call = program.prepare(given, name)
         try:
-            read = self.run(call)
-            if call.runs_on_host() and (again := self.run(call)) != read:
+            read = self.run(call, keeps)
+            if not written and call.runs_on_host() and (again := self.run(call, keeps)) != read:
                 raise tenon_capi.TenonError(f"'{name}' gives other results in its second call: {again} and {read}")
-            return [(kind, elements.decode(kind, data, shape)) for kind, shape, data in read]
+            for number, buffer, data in kept:
+                if call.read(buffer, len(data)) != data:
+                    raise tenon_capi.TenonError(f"'{name}' has changed input {number}, which was not given up")
+            return read
         finally:
             call.release()
             for buffer in wholes:
                 self.runtime.library.tenon_buffer_release(buffer)
 
     @staticmethod
-    def run(call):
+    def run(call, keeps=False):
         """(kind, shape, bytes) of each result."""
-        call.run()
+        call.run(keeps)
         results = []
         for number, _, _, shape, buffer in call.outputs():
             kind = elements.NAMES[number]

@@ -167,3 +167,64 @@ def test_tensor_maps():
         x = jnp.arange(8.0 * n).reshape(n, 8)
         numpy.testing.assert_array_equal(jax.jit(lambda x: made(x, x.shape[0]) + 1)(x), 2 * x + 1)
         numpy.testing.assert_array_equal(jax.jit(lambda x, y: inout(x, y, x.shape[0]))(x, jnp.zeros((n, 8))), 2 * x)
+
+
+DONATED = """
+func.func @append(%cache: tensor<8x4xf32> {tf.aliasing_output = 1 : i32}, %row: tensor<1x4xf32>, %at: tensor<i32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  %n = tensor.extract %at[] : tensor<i32>
+  %i = arith.index_cast %n : i32 to index
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  %low = arith.maxsi %i, %c0 : index
+  %p = arith.minsi %low, %c7 : index
+  %0 = tensor.insert_slice %row into %cache[%p, 0] [1, 4] [1, 1] : tensor<1x4xf32> into tensor<8x4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.reduce ins(%0 : tensor<8x4xf32>) outs(%f : tensor<4xf32>) dimensions = [0]
+    (%a: f32, %b: f32) {
+      %c = arith.addf %a, %b : f32
+      linalg.yield %c : f32
+    }
+  return %s, %0 : tensor<4xf32>, tensor<8x4xf32>
+}
+func.func @add_(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %y : tensor<4xf32>
+  %1 = arith.mulf %y, %y : tensor<4xf32>
+  %2 = hal.tensor.alias %0 : tensor<4xf32> to %x : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def donated():
+    if not os.environ.get("TENON_COMPILE"):
+        pytest.skip("the compiler is not built")
+    return tenon.load(tenon.compile(DONATED, targets="sm_90"))
+
+
+def test_donated_arrays(donated):
+    append = tenon.jax_op("tenon_test::append", donated.append)
+    cache, row = jnp.zeros((8, 4)), jnp.ones((1, 4))
+    sums, written = jax.jit(append)(cache, row, jnp.int32(3))
+    assert sums.tolist() == [1] * 4 and written[3].tolist() == [1] * 4 and (cache == 0).all()  # XLA has copied it
+    step = jax.jit(append, donate_argnums=0)
+    for at in range(4):
+        sums, cache = step(cache, row + at, jnp.int32(at))
+    assert sums.tolist() == [10] * 4 and cache[:4, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_arrays_that_are_assigned_to(donated):
+    add = tenon.jax_op("tenon_test::add_", donated["add_"])
+    x, y = jnp.ones(4), jnp.arange(4.0)
+    square, total = jax.jit(add)(x, y)
+    assert square.tolist() == [0, 1, 4, 9] and total.tolist() == [1, 2, 3, 4] and x.tolist() == [1] * 4
+
+
+def test_arrays_of_jax_do_not_change(donated):
+    cache, row = jnp.zeros((8, 4)), jnp.ones((1, 4))
+    _, written = donated.append(cache, row, jnp.int32(3))
+    assert (cache == 0).all() and numpy.asarray(written)[3].tolist() == [1] * 4
+    with pytest.raises(ValueError, match="the array is read only, and the function assigns to it"):
+        donated.add_(jnp.ones(4), jnp.ones(4))

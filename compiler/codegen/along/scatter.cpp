@@ -253,6 +253,7 @@ AlongPlans Scatter::plans(const KernelFunction &kernel) const {
   llvm::append_range(updates, shape.slice);
   AlongPlans result;
   result.kernels.push_back(plan(Copy, {tensor.shape, int64_t(kThreads) * kCopied}));
+  result.kernels.back().copiesStart = true;
   const std::optional<int64_t> bins = knownProduct(tensor.shape), count = knownProduct(updates);
   const int64_t bytes = dispatch::elementBytes(tensor.element);
   if (op.getUniqueIndices())

@@ -85,6 +85,9 @@ KernelArguments Mapper::run() {
       if (output.isStored)
         result_.written.insert(output.tensor.binding);
   }
+  for (uint32_t binding = 0; binding < kernel_.tensorArguments.size(); ++binding)
+    if (kernel_.isWritten(binding))
+      result_.written.insert(binding);
   for (const KernelTensor *tensor : kernel_.tensors())
     llvm::for_each(tensor->shape, addSize);
   for (auto &[argument, tensor] : kernel_.gathered)

@@ -17,7 +17,7 @@ struct KernelArguments {
   mlir::IRMapping scalars;                                  // of the kernel function, and what it computes from them
   llvm::SmallVector<mlir::Value> pointers;                  // [bindings]
   llvm::SmallVector<mlir::Value> tensorMaps;                // pointers to them, in the order of the layout
-  llvm::SmallDenseSet<uint32_t> written;                    // bindings of results
+  llvm::SmallDenseSet<uint32_t> written;                    // bindings of results, and of what they are written over
   llvm::DenseMap<mlir::Value, mlir::Value> sizes;           // i64, for each value of the function that is an extent
   llvm::DenseMap<mlir::Attribute, mlir::Value> reciprocals; // of sizes, by what they are made of (reciprocal.h)
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/kernel_function.h"
 
+#include "compiler/dispatch/analysis/kernel_config.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -32,7 +34,17 @@ SmallVector<const KernelTensor *> KernelFunction::tensors() const {
   return all;
 }
 
+static bool isOverwritten(func::FuncOp function, uint32_t argument) {
+  return bool(function.getArgAttr(argument, dispatch::kOverwrittenAttr));
+}
+
+bool KernelFunction::overwrites() const {
+  return llvm::any_of(tensorArguments, [&](uint32_t argument) { return isOverwritten(function, argument); });
+}
+
 bool KernelFunction::isWritten(uint32_t binding) const {
+  if (binding < tensorArguments.size() && isOverwritten(function, tensorArguments[binding]))
+    return true;
   for (const KernelAlongOutput &output : along.outputs)
     if (output.isStored && output.tensor.binding == binding)
       return true;

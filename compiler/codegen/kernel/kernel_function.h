@@ -150,7 +150,10 @@ struct KernelFunction {
 
   /// Every tensor that the kernel reads or writes, unread starts left out.
   llvm::SmallVector<const KernelTensor *> tensors() const;
+  /// By a result of its own or, as launches bind it, another's.
   bool isWritten(uint32_t binding) const;
+  /// Whether launches bind some result to the memory of an argument.
+  bool overwrites() const;
 
   /// Reads a function of the form above; anything else is an error at the operation.
   static mlir::FailureOr<KernelFunction> read(mlir::func::FuncOp function);

@@ -103,7 +103,7 @@ LLVM::LLVMFuncOp createKernel(const KernelFunction &kernel, const abi::Parameter
     if (slot.kind != abi::ParameterKind::Binding ||
         parameters.parameters[slot.parameter].kind != abi::ParameterKind::Binding)
       continue; // of a pointer in a struct nothing can be said here
-    if (!kernel.workgroupSize)
+    if (!kernel.workgroupSize && !(kernel.overwrites() && kernel.isWritten(slot.index)))
       function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (!kernel.isWritten(slot.index))
       function.setArgAttr(slot.parameter, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());

@@ -53,6 +53,7 @@ struct Plan {
   llvm::SmallVector<Guard> guards = {};                           // all hold where it runs; none: it always does
   uint32_t dynamicSharedBytes = 0;                                // for the targets whose kernels use it
   llvm::SmallVector<mlir::Type> tensorMaps = {};                  // that kernels for sm_90a take: !hal.tensor_map
+  bool copiesStart = false;                // all it does is copy into a result what that starts from
   llvm::SmallVector<Scratch> scratch = {}; // of the function's first plan: what all of them share
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;

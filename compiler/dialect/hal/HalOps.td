@@ -180,6 +180,21 @@ def Hal_TensorImportOp : Hal_Op<"tensor.import", [Pure, AttrSizedOperandSegments
   let hasVerifier = 1;
 }
 
+def Hal_TensorAliasOp : Hal_Op<"tensor.alias", [AttrSizedOperandSegments, AllTypesMatch<["source", "result"]>]> {
+  let summary = "a tensor that is stored in a caller's memory: hal.tensor.alias %0 : tensor<4xf32> to %arg0 : !hal.buffer_view";
+  let description = [{
+    Once the call is complete, the argument of the function that is `storage` holds `source`. A function that assigns to
+    its arguments ends with these. Behind tenon-read-input the storage is a tensor, and nothing reads the result.
+  }];
+  let arguments = (ins Optional<Hal_FenceType>:$wait_fence, AnyRankedTensor:$source, Variadic<Index>:$source_dims,
+                       AnyType:$storage);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    custom<WaitFence>($wait_fence) $source `:` type($source) (`{` $source_dims^ `}`)? `to` $storage `:` type($storage)
+    attr-dict
+  }];
+}
+
 def Hal_TensorExportOp : Hal_Op<"tensor.export", [Pure]> {
   let summary = "a tensor as a buffer view: hal.tensor.export %0 \"output0\" : tensor<?x4xf32>{%d} -> !hal.buffer_view";
   let description = "`: tensor<4xf64> as tensor<4xf32>`: as of hal.tensor.import, the other way round.";

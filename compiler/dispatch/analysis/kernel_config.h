@@ -20,6 +20,9 @@ inline constexpr uint32_t kThreadsPerWorkgroup = 256;
 inline constexpr llvm::StringLiteral kDimsAttr = "tenon.dims";
 // On a result of a kernel function: the number of the tensor argument whose memory it takes; absent: it has its own.
 inline constexpr llvm::StringLiteral kTiedAttr = "tenon.tied";
+// On a tensor argument of a kernel function: launches bind a result to its memory. Each thread reads of it what it
+// writes itself, and has read it then.
+inline constexpr llvm::StringLiteral kOverwrittenAttr = "tenon.overwritten";
 // On a kernel function: how many adjacent elements one thread computes.
 inline constexpr llvm::StringLiteral kElementsPerThreadAttr = "tenon.elements_per_thread";
 // On a module or a kernel function: products of f32 may round their factors to tf32.

@@ -6,6 +6,7 @@ namespace tenon::compiler::host {
 BufferIndex BufferTable::addInput(uint32_t argument) {
   buffers_.push_back({.source = BufferSource::Input, .index = argument});
   lastUses_.push_back(0);
+  isOwned_.push_back(false);
   return BufferIndex(buffers_.size() - 1);
 }
 
@@ -15,17 +16,19 @@ BufferIndex BufferTable::addConstant(uint32_t constant) {
       return BufferIndex(i);
   buffers_.push_back({.source = BufferSource::Constant, .index = constant});
   lastUses_.push_back(0);
+  isOwned_.push_back(false);
   return BufferIndex(buffers_.size() - 1);
 }
 
 BufferIndex BufferTable::addTransient(Register bytes, Position lastUse) {
   buffers_.push_back({.source = BufferSource::Transient, .size = bytes});
   lastUses_.push_back(lastUse);
+  isOwned_.push_back(true);
   return BufferIndex(buffers_.size() - 1);
 }
 
 bool BufferTable::mayOverwrite(BufferIndex buffer, Position position) const {
-  return buffers_[buffer].source == BufferSource::Transient && lastUses_[buffer] <= position;
+  return isOwned_[buffer] && lastUses_[buffer] <= position;
 }
 
 } // namespace tenon::compiler::host

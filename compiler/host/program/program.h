@@ -116,6 +116,9 @@ struct Function {
   std::vector<Store> stores;    // of a block
   std::vector<Target> targets;  // of a block; none: it returns
 
+  std::vector<uint32_t> donated; // inputs that it may write, ascending
+  std::vector<uint32_t> updated; // those of them that callers read afterwards
+
   std::vector<std::string> inputNames, resultNames; // for callers; empty, or one for each
   std::string documentation;
 

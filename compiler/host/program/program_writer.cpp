@@ -127,6 +127,10 @@ Offset<flatbuffers::String> writeDocumentation(FlatBufferBuilder &builder, const
   return function.documentation.empty() ? Offset<flatbuffers::String>() : builder.CreateString(function.documentation);
 }
 
+Offset<flatbuffers::Vector<uint32_t>> writeNumbers(FlatBufferBuilder &builder, const std::vector<uint32_t> &numbers) {
+  return numbers.empty() ? Offset<flatbuffers::Vector<uint32_t>>() : builder.CreateVector(numbers);
+}
+
 Offset<fb::Function> writeBlocks(FlatBufferBuilder &builder, const Function &function) {
   auto blocks = writeAll(function.blocks, [&](const Function &block) { return writeFunction(builder, block); });
   auto inputs = writeAll(function.inputs, [&](const ValueType &type) { return writeType(builder, type); });
@@ -137,8 +141,9 @@ Offset<fb::Function> writeBlocks(FlatBufferBuilder &builder, const Function &fun
   auto resultTable = builder.CreateVector(results);
   auto blockTable = builder.CreateVector(blocks);
   auto inputNames = writeNames(builder, function.inputNames), resultNames = writeNames(builder, function.resultNames);
+  auto donated = writeNumbers(builder, function.donated), updated = writeNumbers(builder, function.updated);
   return fb::CreateFunction(builder, name, inputTable, 0, 0, 0, 0, resultTable, 0, kNoRegister, blockTable, 0, 0, 0,
-                            inputNames, resultNames, writeDocumentation(builder, function));
+                            inputNames, resultNames, writeDocumentation(builder, function), donated, updated);
 }
 
 Offset<fb::Target> writeTarget(FlatBufferBuilder &builder, const Target &target) {
@@ -173,9 +178,7 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
   Offset<flatbuffers::Vector<Offset<fb::Expectation>>> expectationTable; // absent in most functions
   if (!expectations.empty())
     expectationTable = builder.CreateVector(expectations);
-  Offset<flatbuffers::Vector<uint32_t>> loads;
-  if (!function.loads.empty())
-    loads = builder.CreateVector(function.loads);
+  auto loads = writeNumbers(builder, function.loads);
   std::vector<fb::Store> stores;
   for (const Store &store : function.stores)
     stores.emplace_back(store.global, store.result);
@@ -187,9 +190,10 @@ Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Function &f
     targetTable = builder.CreateVector(
         writeAll(function.targets, [&](const Target &target) { return writeTarget(builder, target); }));
   auto inputNames = writeNames(builder, function.inputNames), resultNames = writeNames(builder, function.resultNames);
+  auto donated = writeNumbers(builder, function.donated), updated = writeNumbers(builder, function.updated);
   return fb::CreateFunction(builder, name, inputTable, registerTable, bufferTable, checkTable, commandTable,
                             resultTable, expectationTable, function.arena, 0, loads, storeTable, targetTable,
-                            inputNames, resultNames, writeDocumentation(builder, function));
+                            inputNames, resultNames, writeDocumentation(builder, function), donated, updated);
 }
 
 } // namespace

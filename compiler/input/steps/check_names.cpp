@@ -2,6 +2,7 @@
 // Text of another compiler is full of its own dialects' attributes: targets' details, hints, calling conventions. They
 // say nothing here and stay. What would change a program if it were left out is an error: an operation, a type, and an
 // attribute that looks like one of ours.
+#include "compiler/dialect/donation.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/tile_pins.h"
 #include "compiler/input/steps/steps.h"
@@ -21,14 +22,15 @@ constexpr StringLiteral kDeviceTargets = "hal.device.targets";
 /// Ours, those included that passes put down and dumps show.
 const std::vector<std::string> &tenonAttributes() {
   static const std::vector<std::string> names = {
-      kClusterAttr.str(),    kFallbackAttr.str(),   kFallbackObjectsAttr.str(),
-      kTileAttr.str(),       kTilePlacesAttr.str(), "tenon.chain",
-      "tenon.dims",          "tenon.documentation", "tenon.elements_per_thread",
-      "tenon.generated",     "tenon.hopper_only",   "tenon.layout",
-      "tenon.early_launch",  "tenon.name",          "tenon.narrow_sums",
-      "tenon.reciprocal",    "tenon.stored",        "tenon.strategy",
-      "tenon.tf32",          "tenon.tied",          "tenon.unsigned",
-      "tenon.workgroup_size"};
+      kClusterAttr.str(),   kFallbackAttr.str(),    kFallbackObjectsAttr.str(),
+      kTileAttr.str(),      kTilePlacesAttr.str(),  kDonatedAttr.str(),
+      kInPlaceAttr.str(),   kCopiesStartAttr.str(), "tenon.chain",
+      "tenon.dims",         "tenon.documentation",  "tenon.elements_per_thread",
+      "tenon.generated",    "tenon.hopper_only",    "tenon.layout",
+      "tenon.early_launch", "tenon.name",           "tenon.narrow_sums",
+      "tenon.overwritten",  "tenon.reciprocal",     "tenon.stored",
+      "tenon.strategy",     "tenon.tf32",           "tenon.tied",
+      "tenon.unsigned",     "tenon.workgroup_size"};
   return names;
 }
 
@@ -88,6 +90,8 @@ private:
       return;
     if (name == "iree.identifier" || name == "iree.reflection" || name == "iree.abi.declaration")
       return; // what callers see of a function (host/module_lowering.cpp)
+    if (name == "iree.abi.output" || name == "tf.aliasing_output" || name == "jax.buffer_donor")
+      return; // memory that a caller gives up (read_donations)
     if (name == "iree.abi.stub" || name == "iree.abi.model")
       return; // how a function's tensors are handed over, which its types say (read_buffer_views, read_fences)
     if (dialect == kPrefix) {

@@ -88,12 +88,14 @@ private:
     Operation *user = use.getOwner();
     if (auto import = dyn_cast<hal::TensorImportOp>(user))
       return encodingOf(import);
+    if (auto alias = dyn_cast<hal::TensorAliasOp>(user))
+      return alias.getSource().getType();
     if (auto call = dyn_cast<func::CallOp>(user))
       return calleeOf(call).getArgumentTypes()[use.getOperandNumber()];
     if (isa<hal::BufferViewDimOp, func::ReturnOp>(user))
       return Type();
     return user->emitOpError() << "takes a buffer view; what is read of one is hal.tensor.import and "
-                                  "hal.buffer_view.dim";
+                                  "hal.buffer_view.dim, what is written hal.tensor.alias";
   }
 
   LogicalResult readArgument(BlockArgument argument) {
@@ -132,6 +134,8 @@ private:
         return failure();
       else if (auto dim = dyn_cast<hal::BufferViewDimOp>(user); dim && failed(readDim(dim, tensor)))
         return failure();
+      else if (auto alias = dyn_cast<hal::TensorAliasOp>(user))
+        alias.getResult().replaceAllUsesWith(alias.getSource());
     return success();
   }
 

@@ -31,6 +31,9 @@ void dropUses(ModuleOp module) {
     OpBuilder builder(op);
     if (auto import = dyn_cast<hal::TensorImportOp>(op)) {
       import.getWaitFenceMutable().clear();
+    } else if (auto alias = dyn_cast<hal::TensorAliasOp>(op)) {
+      alias.getWaitFenceMutable().clear();
+      alias.getSourceDimsMutable().clear(); // the tensor has them
     } else if (auto barrier = dyn_cast<hal::TensorBarrierOp>(op)) {
       barrier->replaceAllUsesWith(barrier.getSources());
       barrier.erase();

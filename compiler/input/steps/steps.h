@@ -46,4 +46,7 @@ mlir::LogicalResult readFences(mlir::ModuleOp module);
 /// Functions of !hal.buffer_view become those of tensors.
 mlir::LogicalResult readBufferViews(mlir::ModuleOp module);
 
+/// What other compilers call arguments whose memory is given up becomes tenon.donated.
+mlir::LogicalResult readDonations(mlir::ModuleOp module);
+
 } // namespace tenon::compiler::input

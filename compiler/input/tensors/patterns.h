@@ -9,6 +9,8 @@ namespace tenon::compiler::input {
 
 /// tensor.extract_slice, insert_slice.
 void addSlicePatterns(mlir::RewritePatternSet &patterns);
+/// tensor.insert_slice into what may be written over.
+void addSliceOverPatterns(mlir::RewritePatternSet &patterns);
 /// Where it is not known that sizes agree and places are inside of their tensors, a cf.assert in front of the
 /// operation.
 void checkPlaces(mlir::func::FuncOp function);

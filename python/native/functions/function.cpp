@@ -24,11 +24,19 @@ PyObject *call(PyObject *self, PyObject *arguments, PyObject *keywords) {
 }
 
 PyObject *typeTuple(const Type &type, const char *name) {
-  return Py_BuildValue("(ssON)", name, type.isUnread ? "any" : spellingOf(type.element),
-                       type.isScalar || type.isUnread ? Py_True : Py_False, shapeTuple(type.shape, type.rank));
+  return Py_BuildValue("(ssONOOn)", name, type.isUnread ? "any" : spellingOf(type.element),
+                       type.isScalar || type.isUnread ? Py_True : Py_False, shapeTuple(type.shape, type.rank),
+                       type.isDonated ? Py_True : Py_False, type.isUpdated ? Py_True : Py_False,
+                       static_cast<Py_ssize_t>(type.inputPlusOne) - 1);
 }
 
-/// (name, documentation, inputs, results, runs_on_host, has_expectations); a type is (name, element, is scalar, shape).
+Type typeOf(const tenon_type_info_t &type) {
+  return {type.element, type.is_scalar,  type.is_unread,  type.rank,
+          type.shape,   type.is_donated, type.is_updated, type.input_plus_one};
+}
+
+/// (name, documentation, inputs, results, runs_on_host, has_expectations); a type is (name, element, is scalar, shape,
+/// is donated, is updated, input whose memory it comes back in or -1).
 PyObject *info(PyObject *self, void *) {
   const Function &function = valueOf<Function>(self);
   Ref inputs(PyList_New(0)), results(PyList_New(0));
@@ -39,7 +47,7 @@ PyObject *info(PyObject *self, void *) {
       if (!check(which ? tenon_program_result_info(function.handle, function.index, i, &type)
                        : tenon_program_input_info(function.handle, function.index, i, &type)))
         return nullptr;
-      Ref tuple(typeTuple({type.element, type.is_scalar, type.is_unread, type.rank, type.shape}, type.name));
+      Ref tuple(typeTuple(typeOf(type), type.name));
       if (!tuple || PyList_Append(which ? results.get() : inputs.get(), tuple.get()) < 0)
         return nullptr;
     }
@@ -67,7 +75,8 @@ PyGetSetDef properties[] = {
 PyType_Slot slots[] = {
     {Py_tp_doc,
      const_cast<char *>("A function of a program: call it with arrays and numbers. `stream` is where it runs, "
-                        "`out` an array or a tuple of arrays that take its results.")},
+                        "`out` an array or a tuple of arrays that take its results; with `keep` inputs that "
+                        "the function may write stay as they are.")},
     {Py_tp_call, slot(call)},
     {Py_tp_dealloc, slot(deleteObject<Function>)},
     {Py_tp_repr, slot(represent)},
@@ -95,8 +104,7 @@ PyObject *makeFunction(PyObject *program, tenon_program_t *handle, PyObject *dev
       if (!check(which ? tenon_program_result_info(handle, index, i, &type)
                        : tenon_program_input_info(handle, index, i, &type)))
         return nullptr;
-      (which ? function.results : function.inputs)
-          .push_back({type.element, type.is_scalar, type.is_unread, type.rank, type.shape});
+      (which ? function.results : function.inputs).push_back(typeOf(type));
     }
   return makeObject(functionType, std::move(function));
 }
@@ -112,6 +120,7 @@ bool describeFunction(PyObject *object, CallTarget *out, const Device **device) 
   out->runsOnHost = function.info.runs_on_host;
   for (const Type &input : function.inputs)
     out->inputs.push_back({input.isScalar, input.isUnread, input.element});
+  out->resultCount = function.results.size();
   return true;
 }
 

@@ -20,6 +20,7 @@ struct CallTarget {
     tenon_element_type_t element;
   };
   std::vector<Input> inputs;
+  size_t resultCount = 0;
 };
 
 bool addProgram(PyObject *module);

@@ -46,10 +46,25 @@ bool Call::checkDevice(size_t index, const View &view) {
   return true;
 }
 
+/// A donated input is written. One that cannot be is copied, unless to write it is what the function is for.
+bool Call::checkWritable(size_t index, const Library &library, View &view) {
+  // Arrays of JAX do not change.
+  view.isReadOnly |= library.family == Family::Jax;
+  if (!view.isReadOnly)
+    return true;
+  keepsInputs_ = true;
+  if (!function_.inputs[index].isUpdated)
+    return true;
+  PyErr_SetString(PyExc_ValueError, "the array is read only, and the function assigns to it");
+  return false;
+}
+
 bool Call::readTensor(size_t index, PyObject *argument, tenon_value_t &value) {
   View &view = views_[viewCount_];
   const Library &library = libraryOf(argument);
-  if (!readView(argument, library, view, !hasStream_) || !checkDevice(index, view))
+  const bool isDonated = function_.inputs[index].isDonated;
+  if (!readView(argument, library, view, !hasStream_) || !checkDevice(index, view) ||
+      (isDonated && !checkWritable(index, library, view)))
     return false;
   ++viewCount_;
   if (!style_ || (style_->family == Family::Tenon && library.family != Family::Tenon)) {
@@ -58,7 +73,7 @@ bool Call::readTensor(size_t index, PyObject *argument, tenon_value_t &value) {
   }
   if (view.isHost) {
     hasHost_ = true;
-    if (!staging_.place(view, /*isWritten=*/false, &view.address))
+    if (!staging_.place(view, isDonated && !view.isReadOnly, &view.address))
       return false;
   } else if (view.hasStream && !hasStream_) {
     hasStream_ = true;
@@ -150,8 +165,10 @@ bool Call::checkNames(PyObject *keywords) {
   Py_ssize_t at = 0;
   PyObject *name = nullptr, *value = nullptr;
   while (keywords && PyDict_Next(keywords, &at, &name, &value))
-    if (PyUnicode_CompareWithASCIIString(name, "stream") != 0 && PyUnicode_CompareWithASCIIString(name, "out") != 0) {
-      PyErr_Format(PyExc_TypeError, "'%s' takes 'stream' and 'out' by name, not '%U': arguments stand in their order",
+    if (PyUnicode_CompareWithASCIIString(name, "stream") != 0 && PyUnicode_CompareWithASCIIString(name, "out") != 0 &&
+        PyUnicode_CompareWithASCIIString(name, "keep") != 0) {
+      PyErr_Format(PyExc_TypeError,
+                   "'%s' takes 'stream', 'out' and 'keep' by name, not '%U': arguments stand in their order",
                    function_.info.name, name);
       return false;
     }
@@ -168,6 +185,11 @@ bool Call::readOptions(PyObject *keywords) {
       if (value != Py_None && !readStream(value, &stream_))
         return false;
       hasStream_ |= value != Py_None;
+    } else if (PyUnicode_CompareWithASCIIString(name, "keep") == 0) {
+      const int keeps = PyObject_IsTrue(value);
+      if (keeps < 0)
+        return false;
+      keepsInputs_ |= keeps != 0;
     } else if (value != Py_None && !readOut(value)) {
       return false;
     }
@@ -194,6 +216,7 @@ bool Call::run() {
   if (!out_.empty() || isAllocated)
     options.result_memory = resultMemory;
   options.copies_results = !out_.empty();
+  options.keeps_inputs = keepsInputs_;
   tenon_status_t *status = nullptr;
   if (isOwnStream) {
     // What the caller's library has in flight on its stream is not ordered with the device's own; the caller chose it.

@@ -18,7 +18,9 @@ struct Type {
   bool isScalar;
   bool isUnread; // an input: any array does
   size_t rank;
-  const int64_t *shape; // the program's
+  const int64_t *shape;      // the program's
+  bool isDonated, isUpdated; // an input
+  size_t inputPlusOne;       // a result
 };
 
 /// A function of a program: what is known of it before it is called.
@@ -70,6 +72,7 @@ private:
   };
   bool readTensor(size_t index, PyObject *argument, tenon_value_t &value);
   bool checkDevice(size_t index, const View &view);
+  bool checkWritable(size_t index, const Library &library, View &view);
   bool readOut(PyObject *out);
   static uint64_t resultMemory(void *user, size_t index, const tenon_value_t *type, uint64_t bytes);
   uint64_t allocate(size_t index, const tenon_value_t &type, uint64_t bytes);
@@ -90,6 +93,7 @@ private:
   const Library *style_ = nullptr; // of the first array: what results become
   bool isStyleHost_ = false;
   bool hasStream_ = false, hasHost_ = false;
+  bool keepsInputs_ = false;
   void *stream_ = nullptr;
   static constexpr size_t kNone = ~size_t(0);
   size_t wrongOut_ = kNone; // among out_

@@ -113,7 +113,7 @@ Status packTransients(CallPlan &plan) {
 }
 
 /// Commands in one line of addresses: the arena from 0, every other buffer behind it, apart from all others. Inputs may
-/// be the same memory, which nobody writes; results are not (Program::callInto sees to it).
+/// be the same memory, where nobody writes; donated ones and results are not (Program::callInto sees to it).
 void orderCommands(CallPlan &plan) {
   std::vector<uint64_t> base(plan.buffers.size());
   uint64_t next = plan.arenaBytes;

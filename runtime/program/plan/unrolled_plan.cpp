@@ -36,6 +36,10 @@ private:
   std::vector<uint32_t> takeBuffers(const CallPlan &block, const Handed &handed);
   void takeCommands(const CallPlan &block, std::span<const int64_t> registers, std::span<const uint32_t> buffers);
   void giveResults(const Handed &handed);
+  bool isDonated(uint32_t input) const {
+    const auto *donated = function_.donated();
+    return donated && std::binary_search(donated->begin(), donated->end(), input);
+  }
 
   const abi::fb::Function &function_;
   const std::span<const Value> inputs_;
@@ -182,6 +186,12 @@ void Unroller::giveResults(const Handed &handed) {
     result.shape = tensor.shape;
     result.bytes = *denseBytes(tensor.shape, tensor.element);
     result.buffer = handed.buffers[i];
+    // A donated input comes back as what it is.
+    if (const CallPlan::Buffer &buffer = plan_->buffers[result.buffer];
+        buffer.place == CallPlan::Place::Input && isDonated(buffer.index)) {
+      plan_->results.push_back(std::move(result));
+      continue;
+    }
     if (plan_->buffers[result.buffer].place != CallPlan::Place::Arena) {
       const uint32_t from = result.buffer;
       result.buffer = static_cast<uint32_t>(plan_->buffers.size());

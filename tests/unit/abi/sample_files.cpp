@@ -191,9 +191,14 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
     inputNames = builder.CreateVectorOfStrings(parts.inputNames);
   if (!parts.resultNames.empty())
     resultNames = builder.CreateVectorOfStrings(parts.resultNames);
+  Offset<flatbuffers::Vector<uint32_t>> donated, updated;
+  if (!parts.donated.empty())
+    donated = builder.CreateVector(parts.donated);
+  if (!parts.updated.empty())
+    updated = builder.CreateVector(parts.updated);
   return fb::CreateFunction(builder, name, inputVector, registers, bufferVector, checkVector, commandVector,
                             resultVector, expectationVector, parts.arena, blockVector, loads, stores, targetVector,
-                            inputNames, resultNames);
+                            inputNames, resultNames, 0, donated, updated);
 }
 
 static Offset<fb::NestedExecutable> writeNested(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes,

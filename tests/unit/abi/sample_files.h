@@ -175,6 +175,7 @@ struct FunctionParts {
   std::vector<fb::Store> stores;
   std::vector<TargetParts> targets;
   std::vector<std::string> inputNames, resultNames;
+  Uints donated, updated;
 };
 
 /// main(tensor<?xf32>, tensor<?xf32>, i32) -> tensor<?xf32>: a dispatch of 'add', then a copy of a constant, then a

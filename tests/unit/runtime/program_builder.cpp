@@ -141,7 +141,8 @@ Offset<fb::Function> functionTable(FlatBufferBuilder &builder, const FunctionSpe
   for (const TargetSpec &target : spec.targets)
     targets.push_back(fb::CreateTargetDirect(builder, target.condition, target.block, &target.arguments));
   return fb::CreateFunctionDirect(builder, spec.name.c_str(), &inputs, &spec.registers, &buffers, &checks, &commands,
-                                  &results, &expectations, spec.arena, &blocks, &spec.loads, &spec.stores, &targets);
+                                  &results, &expectations, spec.arena, &blocks, &spec.loads, &spec.stores, &targets,
+                                  nullptr, nullptr, nullptr, &spec.donated, &spec.updated);
 }
 
 Offset<flatbuffers::Vector<uint8_t>> alignedData(FlatBufferBuilder &builder, const std::vector<uint8_t> &bytes) {

@@ -103,6 +103,7 @@ struct FunctionSpec {
   std::vector<uint32_t> loads;
   std::vector<abi::fb::Store> stores;
   std::vector<TargetSpec> targets;
+  std::vector<uint32_t> donated, updated;
 };
 struct GlobalSpec {
   std::string name;

@@ -48,6 +48,13 @@ typedef struct tenon_type_info {
   size_t rank;
   const int64_t *shape; /* [rank], -1: known when it is called */
   bool is_unread;       /* an input of which nothing is known, since the function does not look at it: any value does */
+  /* An input that the caller gives up (behind TENON_1_6; struct_size says whether it is there): the call may write its
+     memory, in which a result may come back. is_updated: it holds a new value for the caller once the call is complete,
+     which is what the function is for. */
+  bool is_donated, is_updated;
+  /* Of a result (behind TENON_1_6; struct_size says whether it is there): one more than the number of the donated input
+     whose memory it comes back in; 0: it is not known to come back in any. */
+  size_t input_plus_one;
 } tenon_type_info_t;
 /* TENON_OUT_OF_RANGE: no such function, input or result. */
 tenon_status_t *tenon_program_function_info(const tenon_program_t *program, uint32_t function,
@@ -59,7 +66,9 @@ tenon_status_t *tenon_program_result_info(const tenon_program_t *program, uint32
 /* Which image each kernel runs from, and why: what `tenon-run --explain` prints. Since TENON_1_6. */
 tenon_status_t *tenon_program_explain(tenon_program_t *program, tenon_text_fn write, void *user);
 
-/* Runs a function to its end. Inputs are read, never written. TENON_FAILED_PRECONDITION: what the function expects of
+/* Runs a function to its end. Inputs are read, and written only where they are donated (tenon_type_info_t): the memory
+   of one is then the call's, and no other input may lie in it. TENON_INVALID_ARGUMENT: one does, or one that is updated
+   cannot be written. TENON_FAILED_PRECONDITION: what the function expects of
    its values (check.*) does not hold, with the elements that differ; such a function takes neither a stream nor a
    queue. */
 tenon_status_t *tenon_program_call(tenon_program_t *program, uint32_t function, const tenon_value_t *inputs,
@@ -83,6 +92,9 @@ typedef struct tenon_call_options {
   /* Since TENON_1_6. Asks for memory of a result that is an input, or the same memory as another result, too, and
      copies it there; an input's own address leaves it where it is. */
   bool copies_results;
+  /* Behind TENON_1_6. Donated inputs stay as they are: the call works on copies of them. Those that are updated are
+     written all the same, which is what the function is for. */
+  bool keeps_inputs;
 } tenon_call_options_t;
 /* As tenon_program_call, with options (NULL: none), again and again with the same results: where `*results` is not
    NULL, its memory is written, which must be large enough. A call whose shapes and scalars were seen before then

@@ -94,6 +94,54 @@ TEST(VerifyBlocks, HoldTheRulesOfFunctions) {
             "commands[0]: copy: target: [F-21] writes to buffer 0, which is an Input buffer and read only");
 }
 
+/// The last block writes over what it is handed.
+static void overwrite(FunctionParts &f) {
+  f.blocks[2].donated = {0};
+  f.blocks[2].commands[0].source = {1, kNone, kNone};
+  f.blocks[2].commands[0].target = {0, kNone, kNone};
+  f.donated = {0};
+}
+
+TEST(VerifyBlocks, AreDonatedWhatNobodyElseHolds) {
+  EXPECT_EQ(inMain(overwrite), "");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              overwrite(f);
+              f.donated = {};
+            }),
+            "[F-30] a block writes input 0 of the function, which is not donated");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              overwrite(f);
+              f.blocks[1].buffers[0] = {fb::BufferSource::Constant, 0};
+            }),
+            "blocks[1]: targets[1]: [F-30] block 2 writes parameter 0, which is a constant");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              overwrite(f);
+              f.blocks[2].inputs.push_back(f.blocks[2].inputs[0]);
+              f.blocks[1].targets[1].arguments = {0, 0};
+            }),
+            "blocks[1]: targets[1]: [F-30] block 2 writes parameter 0, and has the same memory as 1");
+  EXPECT_EQ(inBlock(2, [](FunctionParts &f) { f.updated = {0}; }),
+            "updated[0]: [F-30] input 0 is updated, and not donated");
+  EXPECT_EQ(inBlock(2,
+                    [](FunctionParts &f) {
+                      f.donated = {0};
+                      f.updated = {0};
+                    }),
+            "[F-30] a block updates inputs, which its function does");
+}
+
+TEST(VerifyBlocks, AreNotDonatedGlobals) {
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              overwrite(f);
+              f.blocks[2].inputs = {{fb::ValueKind::Tensor, fb::ElementType::F32, {4}}};
+              f.blocks[2].results[0].type = f.blocks[2].inputs[0];
+              f.results[0].type = f.blocks[2].inputs[0];
+              f.blocks[2].loads = {0};
+              f.blocks[1].targets[1].arguments = {};
+            }),
+            "[F-30] block 2 writes input 0, which is a global");
+}
+
 TEST(VerifyBlocks, ReadElementsBack) {
   EXPECT_EQ(inBlock(1, [](FunctionParts &f) { f.results[2].element = 4; }),
             "results[2]: [F-22] element is 4, there are 4 registers");

@@ -222,6 +222,42 @@ TEST(VerifyProgram, WritesOnlyToTransients) {
             "commands[2]: fill: target: [F-21] writes to buffer 1, which is an Input buffer and read only");
 }
 
+TEST(VerifyProgram, WritesToInputsThatAreDonated) {
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.donated = {0};
+              f.commands[0].bindings[2] = f.commands[0].bindings[0];
+            }),
+            "");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.donated = {0, 1};
+              f.updated = {1};
+              f.commands[2].target = f.commands[0].bindings[1];
+            }),
+            "");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.donated = {0};
+              f.commands[2].target = f.commands[0].bindings[1];
+            }),
+            "commands[2]: fill: target: [F-21] writes to buffer 1, which is an Input buffer and read only");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.donated = {9}; }), "donated[0]: [F-30] donated is 9, there are 3 inputs");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.donated = {2}; }),
+            "donated[0]: [F-30] input 2 is donated, and is no tensor");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.donated = {1, 0}; }),
+            "donated[1]: [F-30] donated has 0 behind 1, ascending numbers are wanted");
+  EXPECT_EQ(inMain([](FunctionParts &f) { f.donated = {0, 0}; }),
+            "donated[1]: [F-30] donated has 0 behind 0, ascending numbers are wanted");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.donated = {0};
+              f.updated = {1};
+            }),
+            "updated[0]: [F-30] input 1 is updated, and not donated");
+  EXPECT_EQ(inMain([](FunctionParts &f) {
+              f.donated = {0};
+              f.updated = {0, 0};
+            }),
+            "updated[1]: [F-30] updated has 0 behind 0, ascending numbers are wanted");
+}
+
 TEST(VerifyProgram, ChecksResults) {
   EXPECT_EQ(inMain([](FunctionParts &f) { f.results[0].type.shape = {-9}; }),
             "results[0]: type: shape[0]: [F-15] extent -9");

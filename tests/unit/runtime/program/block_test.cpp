@@ -163,7 +163,7 @@ TEST_F(BlockTest, WritesWhereTheCallerWants) {
                 "result 0: its buffer has 4 bytes, the result needs 8");
   results = {x, count(0)};
   EXPECT_STATUS(program->callInto(0, std::vector<Value>{x, count(1)}, results), InvalidArgument,
-                "result 0: its buffer is memory of input 0, which is only read");
+                "result 0: its buffer is memory of input 0");
   results = {count(0)};
   EXPECT_STATUS(program->callInto(0, std::vector<Value>{x, count(1)}, results), InvalidArgument,
                 "1 results given, the function returns 2");
