@@ -36,6 +36,7 @@ constexpr uint32_t kFewAcross = 4;
 // Rows of a warp that also reads down the columns.
 constexpr uint32_t kLeastTurned = 4, kMostTurned = 16;
 constexpr int64_t kFewTurnedTiles = 48;
+constexpr int64_t kLeastOfTile = 512; // elements
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
 
@@ -83,8 +84,12 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
   const Orders orders = Orders::of(kernel, shape);
   if (orders.across == 0)
     return false;
-  if (!orders.isFirstAcross)
-    return orders.across >= orders.down;
+  if (!orders.isFirstAcross) {
+    // Of few elements a block for each tile is too many: rows share one.
+    const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size,
+                                 rows = GroupShape::sizeOf(shape.reducedAxes());
+    return orders.across >= orders.down && (!columns || !rows || *columns * *rows >= kLeastOfTile);
+  }
   return *orders.isFirstAcross || (kFewAcross * orders.across >= orders.down && sumsOfOnePass(kernel, shape));
 }
 

@@ -395,8 +395,9 @@ std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupSh
     add(*any, multiple);
   any->guards = {row};
   any->guards.back().noMultipleOf = wider;
-  // Narrow ones that are shorter than two vectors lie in two rows, most of them.
-  if (Plan few = *any; width == kNarrowVector) {
+  // Narrow ones that are shorter than two vectors lie in two rows, most of them. Of more axes it is their positions
+  // that take the time, which lanes share.
+  if (Plan few = *any; width == kNarrowVector && shape.axes.size() == 2) {
     takeSeveral(few, kernel, shape);
     if (few.choice("width") == 1) {
       few.guards.back().most = kShortRow * width - 1;

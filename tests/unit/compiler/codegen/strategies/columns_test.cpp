@@ -70,7 +70,7 @@ TEST_F(ColumnsOfTwoOrders, WarpsAreSquares) {
 }
 
 TEST_F(ColumnsOfTwoOrders, WhatIsReadByPlaceSaysHowItLies) {
-  auto text = [](const std::string &indices) {
+  auto text = [](const std::string &indices) -> std::string {
     return "func.func @k(%x: tensor<40x63xf32>, %o: tensor<63xf32>) -> tensor<63xf32> {\n%c = arith.constant 39 : "
            "index\n%e = tensor.empty() : tensor<50x63xf32>\n%y = linalg.generic {indexing_maps = [affine_map<(i, j) -> "
            "(i, j)>], iterator_types = [\"parallel\", \"parallel\"]} outs(%e : tensor<50x63xf32>) {\n^bb0(%z: "
@@ -86,6 +86,10 @@ TEST_F(ColumnsOfTwoOrders, WhatIsReadByPlaceSaysHowItLies) {
   ASSERT_TRUE(across);
   EXPECT_EQ(across->choice("width"), 4);
   EXPECT_FALSE(planOf(text("%q, %i"))) << "side by side down the columns";
+  std::string few = text("%p, %j"); // five columns
+  for (size_t at = few.find("63"); at != std::string::npos; at = few.find("63"))
+    few.replace(at, 2, "5");
+  EXPECT_FALSE(planOf(few)) << "a block for so little";
 }
 
 /// Maxima over the middle of a tensor of unknown sizes.
