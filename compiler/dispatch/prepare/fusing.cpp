@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/fusing.h"
 
+#include "compiler/dispatch/analysis/computed_from.h"
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
@@ -256,6 +257,18 @@ bool isRoundedProduct(linalg::GenericOp producer) {
   return sum && (contractionOf(sum) || isWindow(sum)) && !isOfAttention(sum);
 }
 
+/// Whether the producer narrows what comes of a product, and its reader reads another one as well: one of the two
+/// kernels stores what the other reads, and had better store that.
+bool meetsOtherProduct(linalg::GenericOp producer, OpOperand *operand) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  return consumer.getNumReductionLoops() == 0 && narrowsProduct(producer) &&
+         llvm::any_of(consumer.getDpsInputOperands(), [&](OpOperand *other) {
+           auto op = other->get().getDefiningOp<linalg::GenericOp>();
+           return other != operand && op && op != producer && consumer.getMatchingIndexingMap(other).isPermutation() &&
+                  (isBehindProduct(op) || (op.getNumReductionLoops() != 0 && contractionOf(op)));
+         });
+}
+
 /// Whether the producer computes something of each element of a sum, or of what others compute of it: the kernel of the
 /// sum does that with what it has in registers, and stores what comes out. One that reads it would read the sum, as
 /// often as it computes the element. What is computed between may be read by several, such as the argument of a gelu.
@@ -363,7 +376,7 @@ bool shouldFuse(OpOperand *operand) {
   if (isOfAttention(consumer) && !consumer.isDpsInit(operand) &&
       (producer->hasAttr(kStoredAttr) || !staysProduct(producer) || isFactorOfManyQueries(producer, operand)))
     return false;
-  if (isRoundedProduct(producer))
+  if (isRoundedProduct(producer) || meetsOtherProduct(producer, operand))
     return false;
   // What others read too is a result of both then, so it must have all the loops of the reader.
   if (isView(producer))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/reads/inline_reads.h"
 
+#include "compiler/dispatch/analysis/computed_from.h"
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
@@ -200,12 +201,18 @@ bool isOfManyBoundaries(linalg::GenericOp producer, linalg::GenericOp reader) {
          llvm::is_contained(producer.getStaticLoopRanges(), ShapedType::kDynamic) && feedsReduction(reader);
 }
 
+/// Whether the kernel of a product computes it and stores narrow elements, which are read instead of wide sums.
+bool isStoredNarrow(linalg::GenericOp producer) {
+  auto isWide = [](Value tensor) { return elementBytes(getElementTypeOrSelf(tensor.getType())) > 2; };
+  return isBehindProduct(producer) && !isWide(producer->getResult(0));
+}
+
 bool shouldInline(tensor::ExtractOp read, linalg::GenericOp reader) {
   auto producer = read.getTensor().getDefiningOp<linalg::GenericOp>();
   return producer && producer != reader && producer->getBlock() == reader->getBlock() && isElementwise(producer) &&
          !isTurnedForWindows(producer, reader) && !turnsOperand(producer) &&
          (isMove(producer) || (producer->hasOneUse() && isWorthIt(producer, reader) && readsOnce(read, reader))) &&
-         isSafeWhereEmpty(producer) && !isOfManyBoundaries(producer, reader) &&
+         !isStoredNarrow(producer) && isSafeWhereEmpty(producer) && !isOfManyBoundaries(producer, reader) &&
          tensorsOf(producer, reader) <= kMostTensors && workOf(producer) + workOf(reader) <= kMostWork;
 }
 
