@@ -15,13 +15,14 @@ namespace {
 constexpr uint32_t kThreads = 256;
 // A thread writes all of a row: more would be far from what its neighbours write.
 constexpr int64_t kMostBytes = 128;
-// Of fewer rows, threads would be too few to keep memory busy: 1024 are three on each quarter of a multiprocessor.
+// Fewer rows would be less than a warp for each multiprocessor.
 constexpr int64_t kLeastRows = 4096;
 
-/// Whether a value of the body depends on the index of that loop and on nothing else.
-bool isOfLoop(Value value, unsigned loop) {
+/// Whether a value of the body depends on the index of that loop and on nothing else, by a few operations.
+bool isOfLoop(Value value, unsigned loop, unsigned depth = 0) {
+  constexpr unsigned kMostDepth = 8;
   Operation *op = value.getDefiningOp();
-  if (!op || !isa_and_nonnull<arith::ArithDialect, linalg::LinalgDialect>(op->getDialect()))
+  if (depth == kMostDepth || !op || !isa_and_nonnull<arith::ArithDialect, linalg::LinalgDialect>(op->getDialect()))
     return false;
   if (auto index = dyn_cast<linalg::IndexOp>(op))
     return index.getDim() == loop;
@@ -29,7 +30,7 @@ bool isOfLoop(Value value, unsigned loop) {
   for (Value operand : op->getOperands()) {
     if (operand.getDefiningOp<arith::ConstantOp>())
       continue;
-    if (!isOfLoop(operand, loop))
+    if (!isOfLoop(operand, loop, depth + 1))
       return false;
     isOf = true;
   }

@@ -6,7 +6,6 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/fusing.h"
 #include "compiler/dispatch/prepare/loops/lesser_results.h"
@@ -23,6 +22,7 @@
 #include "compiler/dispatch/prepare/reads/inline_reads.h"
 #include "compiler/dispatch/prepare/reads/window_checks.h"
 #include "compiler/dispatch/prepare/split_operands.h"
+#include "compiler/dispatch/prepare/widenings.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/images/grouped_results.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -71,39 +71,6 @@ void splitViews(func::FuncOp function) {
     for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
       if (isa<linalg::GenericOp>(use.getOwner()))
         use.set(b.clone(*op)->getResult(0));
-  });
-}
-
-/// Whether it only widens its operand: numbers of fewer bytes, and the same values.
-bool isWidening(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
-      op->getNumResults() != 1 || !llvm::all_equal(op.getIndexingMapsArray()) ||
-      llvm::range_size(op.getBody()->without_terminator()) != 1)
-    return false;
-  Operation &inner = op.getBody()->front();
-  if (!isa<arith::ExtFOp, arith::SIToFPOp, arith::UIToFPOp, arith::ExtSIOp, arith::ExtUIOp>(inner) ||
-      inner.getOperand(0) != op.getBody()->getArgument(0) ||
-      op.getBody()->getTerminator()->getOperand(0) != inner.getResult(0))
-    return false;
-  const Type from = inner.getOperand(0).getType();
-  return !isF8(from) && elementBytes(from) < elementBytes(inner.getResult(0).getType());
-}
-
-/// Each reader of what was only widened has its own, and widens what it reads: that is less to read, and nothing to
-/// store. What a product or a window reads is left to their rules (fusing.h).
-void splitWidenings(func::FuncOp function) {
-  auto mayWiden = [](OpOperand &use, Block *block) {
-    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
-    return reader && reader->getBlock() == block && reader.isDpsInput(&use) && !isOfAttention(reader) &&
-           (reader.getNumReductionLoops() == 0 || (isTreeReduction(reader) && !contractionOf(reader)));
-  };
-  function.walk([&](linalg::GenericOp op) {
-    if (op->use_empty() || op->hasOneUse() || !isWidening(op) ||
-        !llvm::all_of(op->getUses(), [&](OpOperand &use) { return mayWiden(use, op->getBlock()); }))
-      return;
-    OpBuilder b(op);
-    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
-      use.set(b.clone(*op)->getResult(0));
   });
 }
 
@@ -369,6 +336,7 @@ LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   };
   expandGroupedFactors(function);
   splitViews(function);
+  widenBehindReshapes(function);
   splitWidenings(function);
   fuse();
   if (splitTurnedCopies(function)) // of two operations until they are fused
