@@ -56,12 +56,27 @@ def weight_norm(direction, size, dimension):
     return direction * (size / norm_except_dim(direction, 2, dimension))
 
 
+def group_norm(image, groups, weight=None, bias=None, eps=1e-5, _=True):
+    """In f32, as PyTorch computes it. The importer's own sums, and divides by the number of elements, in the image's type: of f16 a
+    number above 65504 is infinite."""
+    rows = image.float().reshape(image.shape[0], groups, -1)
+    variance, mean = torch.var_mean(rows, dim=2, correction=0, keepdim=True)
+    made = ((rows - mean) * torch.rsqrt(variance + eps)).reshape(image.shape)
+    channels = [1, -1] + [1] * (image.dim() - 2)
+    if weight is not None:
+        made = made * weight.float().view(channels)
+    if bias is not None:
+        made = made + bias.float().view(channels)
+    return made.to(image.dtype)
+
+
 def decompositions():
     """Of the operations that the importer does not know, and no others: attention and norms arrive as they are named."""
     aten = torch.ops.aten
     known = torch.export.default_decompositions()
     return {op: known[op] for op in (aten.diff.default, aten.lstm.input)} | {
         aten._native_batch_norm_legit_no_training.default: batch_norm, aten._weight_norm.default: weight_norm,
+        aten.group_norm.default: group_norm,
         aten.norm_except_dim.default: norm_except_dim, aten.embedding_dense_backward.default: embedding_backward} | torch._decomp.get_decompositions([  # pylint: disable=protected-access
         aten.nll_loss_forward, aten.nll_loss_backward, aten.native_layer_norm_backward, aten.gelu_backward,
         aten._log_softmax_backward_data, aten._softmax_backward_data, aten.tanh_backward, aten.index_add, aten.upsample_bilinear2d,
