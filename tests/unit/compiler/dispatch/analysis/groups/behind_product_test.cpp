@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/analysis/computed_from.h"
+#include "compiler/dispatch/analysis/groups/behind_product.h"
 
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
@@ -7,7 +7,7 @@
 namespace tenon::compiler::dispatch {
 namespace {
 
-class ComputedFrom : public KernelTextTest {
+class BehindProduct : public KernelTextTest {
 protected:
   /// A product of f16 with sums of f32, which are rounded, and `behind`; the operations, in order.
   llvm::SmallVector<mlir::linalg::GenericOp> parsed(const std::string &read, bool isReadTwice = false) {
@@ -41,7 +41,7 @@ func.func @f(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> (tensor<64x64xf16>
   }
 };
 
-TEST_F(ComputedFrom, WhatComesOfEachResultIsBehindTheProduct) {
+TEST_F(BehindProduct, WhatComesOfEachResultIsBehindTheProduct) {
   const auto ops = parsed("(i, j)");
   ASSERT_EQ(ops.size(), 3u);
   EXPECT_FALSE(isBehindProduct(ops[0]));
@@ -51,13 +51,13 @@ TEST_F(ComputedFrom, WhatComesOfEachResultIsBehindTheProduct) {
   EXPECT_FALSE(narrowsProduct(ops[2])); // narrow already
 }
 
-TEST_F(ComputedFrom, SumsThatOthersReadAreStoredAnyway) {
+TEST_F(BehindProduct, SumsThatOthersReadAreStoredAnyway) {
   const auto ops = parsed("(i, j)", /*isReadTwice=*/true);
   EXPECT_FALSE(isBehindProduct(ops[1]));
   EXPECT_FALSE(narrowsProduct(ops[1]));
 }
 
-TEST_F(ComputedFrom, OneResultForAllIsNotEachOfThem) {
+TEST_F(BehindProduct, OneResultForAllIsNotEachOfThem) {
   EXPECT_FALSE(isBehindProduct(parsed("(i, 0)")[1]));
 }
 
