@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral kCopiesStartAttr = "tenon.copies_start";
 /// Whether the memory of an argument is given up: it is donated, or assigned to.
 bool isGivenUp(mlir::BlockArgument argument);
 
+/// Whether an operation of the host looks at a tensor when its block is done.
+bool readsAtEnd(mlir::Operation *op);
+
 /// Whether result i of the operation is operand i under another type or name: no bytes move.
 bool isRename(mlir::Operation *op);
 /// What `tensor` is another name of, in the end.

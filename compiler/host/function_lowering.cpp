@@ -2,6 +2,7 @@
 #include "compiler/host/function_lowering.h"
 
 #include "compiler/dialect/check/CheckOps.h"
+#include "compiler/dialect/donation.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
@@ -87,6 +88,14 @@ LogicalResult FunctionLowering::lowerAlias(hal::TensorAliasOp op) {
   state_.writtenInputs.insert(storage.buffer);
   if (source.buffer == storage.buffer)
     return success();
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (readsAtEnd(before))
+      for (Value operand : before->getOperands())
+        if (isTensor(operand) && state_.tensors.lookup(operand).buffer == storage.buffer)
+          return op.emitError("assigns to an argument that '")
+                 << before->getName()
+                 << "' reads in the same block: the host reads it when the block is done, which is "
+                 << "behind the assignment; read a copy of it, or return it as a result";
   for (Operation *behind = op->getNextNode(); behind; behind = behind->getNextNode())
     for (OpOperand &use : behind->getOpOperands()) {
       auto alias = dyn_cast<hal::TensorAliasOp>(behind);
@@ -295,9 +304,11 @@ void findDonated(Function &function) {
 std::vector<uint32_t> updatedArguments(func::FuncOp op) {
   std::vector<uint32_t> updated;
   for (BlockArgument argument : op.getArguments())
-    for (Operation *user : argument.getUsers())
-      if (auto alias = dyn_cast<hal::TensorAliasOp>(user); alias && alias.getStorage() == argument)
-        updated.push_back(argument.getArgNumber());
+    if (llvm::any_of(argument.getUsers(), [&](Operation *user) {
+          auto alias = dyn_cast<hal::TensorAliasOp>(user);
+          return alias && alias.getStorage() == argument;
+        }))
+      updated.push_back(argument.getArgNumber());
   return updated;
 }
 

@@ -132,8 +132,9 @@ def _of_function(function: Function, fake: Callable[..., Any] | None) -> tuple[s
 
     def run(*arguments: Any) -> Any:
         given = function(*arguments, keep=True)
-        # An operator's results are never its arguments.
-        own = [one.clone() if any(one is other for other in arguments) else one
+        # An operator's results are never its arguments, nor lie in their memory.
+        taken = {other.untyped_storage().data_ptr() for other in arguments if isinstance(other, torch.Tensor)}
+        own = [one.clone() if isinstance(one, torch.Tensor) and one.untyped_storage().data_ptr() in taken else one
                for one in (given if isinstance(given, tuple) else () if given is None else (given,))]
         return None if not own else own[0] if len(own) == 1 else tuple(own)
 

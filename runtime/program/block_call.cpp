@@ -86,7 +86,8 @@ Status checkGiven(const Device &device, std::span<const Value> returned, std::sp
   std::vector<std::pair<const Buffer *, uint64_t>> taken(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     const auto *tensor = std::get_if<Tensor>(&returned[i]), *given = std::get_if<Tensor>(&results[i]);
-    if (!tensor || !given || !given->buffer)
+    // A donated input's memory, in which the result lies anyway.
+    if (!tensor || !given || !given->buffer || given->buffer == tensor->buffer)
       continue;
     TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(tensor->shape, tensor->element));
     TENON_RETURN_IF_ERROR(checkGivenBuffer(device, i, bytes, *given->buffer, inputs));
@@ -118,7 +119,9 @@ Status giveResults(Device &device, std::vector<Value> returned, std::span<const 
     std::shared_ptr<const Buffer> target = given ? given->buffer : nullptr;
     TENON_ASSIGN_OR_RETURN(const uint64_t bytes, denseBytes(tensor->shape, tensor->element));
     const bool isTwice = std::find(handedOut.begin(), handedOut.end(), tensor->buffer.get()) != handedOut.end();
-    if (!target && (isTwice || isShared(*tensor->buffer))) {
+    if (target == tensor->buffer) // the result lies there
+      target = nullptr;
+    else if (!target && (isTwice || isShared(*tensor->buffer))) {
       TENON_ASSIGN_OR_RETURN(target, allocateOnStream(device, bytes));
     }
     if (target && bytes != 0)

@@ -67,6 +67,13 @@ def cases(sizes):
             yield Case("contraction of unknown rows of f8", " ".join(kinds), one(
                 [a, b], lambda f, a, b, kinds=kinds: cases_f8.contract(f, "ik,jk->ij", kinds, a, b),
                 lambda a, b, kinds=kinds: contracted("ik,jk->ij", "f32", cases_f8.decoded(kinds[0], a.v), cases_f8.decoded(kinds[1], b.v))))
+    # More tiles than blocks: lines of one tile arrive while results of the one before are staged. And sums over two axes that are no
+    # neighbours.
+    for spec, size, unknown in (("ik,kj->ij", {"i": 1024, "j": 7681, "k": 70}, "i"), ("ik,jk->ij", {"i": 1664, "j": 2111, "k": 201}, "k"),
+                                ("kbri,kbrj->bij", {"k": 3, "b": 2, "r": 70, "i": 67, "j": 131}, "i")):
+        yield Case(f"contraction of unknown {unknown} whose lines begin anywhere, many {spec}", "bf16 to f32", one(
+            pair(spec, "bf16", size, unknown), lambda f, a, b, spec=spec: contract(f, spec, "bf16", "f32", a, b),
+            lambda a, b, spec=spec: contracted(spec, "f32", a.v, b.v)))
     for number, (kind, total) in enumerate((("bf16", "f32"), ("f16", "f32"), ("tf32", "f32"), ("i8", "i32"))):
         stored, drawn = ("f32", "bf16") if kind == "tf32" else (kind, None)
         forms = ("ik,jk->ij", "ik,kj->ij", "ki,kj->ij", "ki,jk->ij", "bik,bkj->bij")

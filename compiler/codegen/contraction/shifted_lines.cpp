@@ -20,11 +20,12 @@ VectorType vectorOf(KernelBuilder &k) {
   return VectorType::get(4, k.b.getI32Type());
 }
 
-/// Whether lines of the operand lie in the tile as they do in memory (operand_tile.h), in rows of one axis.
+/// Whether lines of the operand lie in the tile as they do in memory (operand_tile.h), in rows of one axis. Each step's
+/// are as far behind the step's before, so sums run over one axis, too.
 bool hasLines(const Product &product, const Operand &operand) {
   const ArrayRef<unsigned> axes = operand.isAlongReduced ? product.reduced : ArrayRef(operand.across);
   return operand.plain && (operand.isAlongReduced || elementBytesOf(operand) == 2 || product.isReadAcross(operand)) &&
-         axes.size() == 1 && operand.tensor().map.isProjectedPermutation();
+         axes.size() == 1 && product.reduced.size() == 1 && operand.tensor().map.isProjectedPermutation();
 }
 
 } // namespace

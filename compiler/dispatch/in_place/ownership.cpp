@@ -22,11 +22,6 @@ bool readsNothing(OpOperand &use) {
   return alias && &use == &alias.getStorageMutable();
 }
 
-/// Looks at the tensor when its block is done.
-bool readsAtEnd(Operation *op) {
-  return isa<check::CheckDialect>(op->getDialect()) || isa<tensor::ExtractOp, util::GlobalStoreOp>(op);
-}
-
 bool isTwice(flow::DispatchOp launch, std::optional<unsigned> operand) {
   return operand && llvm::count(launch.getTiedOperands().value_or(ArrayRef<int64_t>()), int64_t(*operand)) > 1;
 }
@@ -57,7 +52,10 @@ SmallVector<Ownership::HandedOn> Ownership::handedOn(Value root) const {
 
 bool Ownership::isStored(Value root) const {
   return llvm::any_of(namesOf(root), [](Value name) {
-    return llvm::any_of(name.getUsers(), [](Operation *user) { return isa<util::GlobalStoreOp>(user); });
+    return llvm::any_of(name.getUses(), [](OpOperand &use) {
+      auto alias = dyn_cast<hal::TensorAliasOp>(use.getOwner());
+      return isa<util::GlobalStoreOp>(use.getOwner()) || (alias && &use == &alias.getSourceMutable());
+    });
   });
 }
 
@@ -68,7 +66,9 @@ bool Ownership::isReadFrom(Value root, Block *block) const {
   llvm::DenseSet<Block *> readers;
   for (Value name : namesOf(root))
     for (OpOperand &use : name.getUses())
-      if (!readsNothing(use))
+      // Another block asks the tensor for its size.
+      if (!readsNothing(use) ||
+          (isa<tensor::DimOp>(use.getOwner()) && use.getOwner()->getBlock() != root.getParentBlock()))
         readers.insert(body.findAncestorBlockInRegion(*use.getOwner()->getBlock()));
   return llvm::any_of(readers, [&](Block *reader) { return isReachable(root, block, reader); });
 }

@@ -32,7 +32,8 @@ std::optional<SmallVector<Part>> partsOf(linalg::GenericOp op, OpOperand *image)
   auto isNew = [&](unsigned loop) { return seen.test(loop) ? false : (seen.set(loop), true); };
   for (auto [dimension, expr] : llvm::enumerate(op.getMatchingIndexingMap(image).getResults())) {
     if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
-      if (!isNew(loop.getPosition()))
+      // MLIR takes a loop's size from the first operand that has it; another one may not know it.
+      if (!isNew(loop.getPosition()) || type.getDimSize(int64_t(dimension)) != sizes[loop.getPosition()])
         return std::nullopt;
       parts.push_back({loop.getPosition(), std::nullopt});
       continue;
@@ -98,6 +99,9 @@ linalg::GenericOp multiplyPatches(linalg::GenericOp op) {
   const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
   if (!parts)
     return {};
+  size_t summed = 0; // loops, of which the image has all
+  for (const Part &part : *parts)
+    summed += bool(part.inWindow) + (types[part.loop] == utils::IteratorType::reduction);
   int64_t channels = 1;
   for (const Part &part : *parts)
     if (!part.inWindow && types[part.loop] == utils::IteratorType::reduction) {
@@ -118,8 +122,8 @@ linalg::GenericOp multiplyPatches(linalg::GenericOp op) {
       elements *= sizes[loop];
     }
   const auto bytes = int64_t(elementBytes(getElementTypeOrSelf(image->get())));
-  if (channels > kMostChannels || elements * bytes % kVectorBytes != 0 ||
-      order.size() != placesOfPatches + op.getNumReductionLoops())
+  if (channels > kMostChannels || elements * bytes % kVectorBytes != 0 || summed != op.getNumReductionLoops() ||
+      order.size() != placesOfPatches + summed)
     return {};
 
   OpBuilder b(op);
@@ -131,6 +135,7 @@ linalg::GenericOp multiplyPatches(linalg::GenericOp op) {
   const auto apart = cast<tensor::ExpandShapeOp>(divided.getDefiningOp()).getMixedOutputShape();
   for (auto [position, loop] : llvm::enumerate(order)) {
     const size_t dimension = llvm::find(loops, loop) - loops.begin();
+    assert(dimension < loops.size() && "the image has every loop of the sum");
     read[dimension] = b.getAffineDimExpr(unsigned(position));
     shape.push_back(apart[dimension]);
     places.push_back(b.getAffineDimExpr(loop));

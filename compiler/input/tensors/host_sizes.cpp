@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -84,11 +85,15 @@ void simplifySizes(func::FuncOp function) {
     const std::optional<bool> answer = answerOf(op);
     if (!answer)
       continue;
-    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
-      if (auto select = dyn_cast<arith::SelectOp>(user); select && select.getCondition() == op.getResult()) {
-        select.replaceAllUsesWith(*answer ? select.getTrueValue() : select.getFalseValue());
-        select.erase();
-      }
+    // One of them may have the comparison as a value, too.
+    llvm::SmallSetVector<arith::SelectOp, 4> chosen;
+    for (Operation *user : op->getUsers())
+      if (auto select = dyn_cast<arith::SelectOp>(user); select && select.getCondition() == op.getResult())
+        chosen.insert(select);
+    for (arith::SelectOp select : chosen) {
+      select.replaceAllUsesWith(*answer ? select.getTrueValue() : select.getFalseValue());
+      select.erase();
+    }
     OpBuilder b(op);
     op.replaceAllUsesWith(arith::ConstantIntOp::create(b, op.getLoc(), op.getType(), int64_t(*answer)).getResult());
     op.erase();

@@ -186,9 +186,12 @@ void Unroller::giveResults(const Handed &handed) {
     result.shape = tensor.shape;
     result.bytes = *denseBytes(tensor.shape, tensor.element);
     result.buffer = handed.buffers[i];
-    // A donated input comes back as what it is.
+    // A donated input comes back as what it is, once.
+    const bool isTwice = std::any_of(plan_->results.begin(), plan_->results.end(), [&](const CallPlan::Result &other) {
+      return !other.isScalar && other.buffer == result.buffer;
+    });
     if (const CallPlan::Buffer &buffer = plan_->buffers[result.buffer];
-        buffer.place == CallPlan::Place::Input && isDonated(buffer.index)) {
+        !isTwice && buffer.place == CallPlan::Place::Input && isDonated(buffer.index)) {
       plan_->results.push_back(std::move(result));
       continue;
     }

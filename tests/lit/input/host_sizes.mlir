@@ -55,3 +55,21 @@ func.func @other_numbers(%x: tensor<?x12xf32>, %n: i64) -> (i64, i32) {
   %b = arith.select %short, %few, %m : i32
   return %a, %b : i64, i32
 }
+
+// -----
+
+// A select may have a comparison as its condition and as one of its values.
+// CHECK-LABEL: func @either
+// CHECK: arith.cmpi sgt
+// CHECK: arith.select
+// CHECK-NOT: arith.select
+func.func @either(%x: tensor<?x12xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %d = tensor.dim %x, %c0 : tensor<?x12xf32>
+  %below = arith.cmpi slt, %d, %c0 : index
+  %large = arith.cmpi sgt, %d, %c5 : index
+  %any = arith.select %below, %below, %large : i1
+  %n = arith.select %any, %c5, %d : index
+  return %n : index
+}

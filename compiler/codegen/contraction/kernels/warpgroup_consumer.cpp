@@ -143,9 +143,8 @@ void WarpgroupProduct::write(Tile &tile, const Values &sums, uint32_t columns, V
 }
 
 Value WarpgroupProduct::resultArena() {
-  Value behindStages =
-      k_.number(int64_t(stagesOf(kernel_.rows, kernel_.columns)) * stageBytesOf(kernel_.rows, kernel_.columns));
-  return inArena(k_.add(behindStages, k_.mul(group_, k_.number(partBytes()))));
+  Value parts = k_.number(partsAt(kernel_.rows, kernel_.columns));
+  return inArena(k_.add(parts, k_.mul(group_, k_.number(partBytes()))));
 }
 
 void WarpgroupProduct::consume() {

@@ -58,9 +58,16 @@ inline uint32_t stagesBesideLines(uint32_t rows, uint32_t columns) {
 inline uint32_t partBytes() {
   return llvm::alignTo<1024>(std::max(stagedBytes(kGroupRows, kPartColumns, sizeof(float)), NarrowResult::bytes()));
 }
-/// Where barriers begin in a block's memory, and behind them the number that a block has from the ticket.
+/// Where the parts of results begin in a block's memory: behind the stages, and behind what lies beside lines that are
+/// shifted. While a tile's results are there, the lines of the next one arrive.
+inline uint32_t partsAt(uint32_t rows, uint32_t columns) {
+  const uint32_t stage = stageBytesOf(rows, columns), behind = stagesOf(rows, columns) * stage,
+                 behindLines = stagesBesideLines(rows, columns) * stage + ShiftedLines::bytesOf(rows + columns);
+  return uint32_t(llvm::alignTo<1024>(std::max(behind, behindLines)));
+}
+/// Where barriers begin, and behind them the number that a block has from the ticket.
 inline uint32_t ringAt(uint32_t rows, uint32_t columns) {
-  return stagesOf(rows, columns) * stageBytesOf(rows, columns) + kConsumers * partBytes();
+  return partsAt(rows, columns) + kConsumers * partBytes();
 }
 inline uint32_t ticketAt(uint32_t rows, uint32_t columns) {
   return ringAt(rows, columns) + StageRing::bytes(stagesOf(rows, columns));

@@ -130,6 +130,19 @@ bool takesUnknownWhole(linalg::GenericOp copy, const Slice &slice) {
   return true;
 }
 
+/// Whether each dimension of unknown size is as long divided as it was: a reshape between them may make other ones of
+/// several, of which only the product stays. One alone does.
+bool areUnknownTheSame(Value sliced, tensor::ExpandShapeOp divided, ArrayRef<SmallVector<unsigned>> parts) {
+  auto type = cast<RankedTensorType>(sliced.getType());
+  if (type.getNumDynamicDims() < 2)
+    return true;
+  for (auto [dimension, part] : llvm::enumerate(parts))
+    if (type.isDynamicDim(int64_t(dimension)) &&
+        !(sizeOriginOf(sliced, int64_t(dimension)) == sizeOriginOf(divided.getResult(), int64_t(part.back()))))
+      return false;
+  return true;
+}
+
 struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
@@ -145,7 +158,7 @@ struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
     const auto parts = partsOf(type.getShape(), shape);
     Value source = slice->source;
     auto whole = cast<RankedTensorType>(source.getType());
-    if (!parts || !takesUnknownWhole(copy, *slice))
+    if (!parts || !takesUnknownWhole(copy, *slice) || !areUnknownTheSame(sliced, op, *parts))
       return failure();
 
     MLIRContext *context = op.getContext();
@@ -190,7 +203,7 @@ struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
     rewriter.setInsertionPointAfterValue(source);
     auto dividedType = RankedTensorType::get(divided, whole.getElementType());
     if (dividedType != whole)
-      source = dividedOf(source, dividedType, groups, rewriter);
+      source = dividedOf(source, dividedType, groups, op, rewriter);
     rewriter.setInsertionPoint(op);
     Value start = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getMixedOutputShape(), whole.getElementType());
     SmallVector<utils::IteratorType> types(shape.size(), utils::IteratorType::parallel);
@@ -203,13 +216,18 @@ struct DivideBeforeSlices : OpRewritePattern<tensor::ExpandShapeOp> {
   }
 
 private:
-  /// Slices of one tensor share it.
-  static Value dividedOf(Value source, RankedTensorType type, ArrayRef<ReassociationIndices> groups,
+  /// Slices of one tensor share it. One that has sizes as operands stays behind them.
+  static Value dividedOf(Value source, RankedTensorType type, ArrayRef<ReassociationIndices> groups, Operation *reader,
                          PatternRewriter &rewriter) {
     for (Operation *user : source.getUsers())
       if (auto other = dyn_cast<tensor::ExpandShapeOp>(user); other && other.getType() == type &&
                                                               other->getBlock() == rewriter.getInsertionBlock() &&
                                                               llvm::equal(other.getReassociationIndices(), groups)) {
+        if (!other.getOutputShape().empty()) {
+          if (!other->isBeforeInBlock(reader))
+            continue;
+          return other;
+        }
         rewriter.moveOpAfter(other, rewriter.getInsertionBlock(), std::prev(rewriter.getInsertionPoint()));
         return other;
       }

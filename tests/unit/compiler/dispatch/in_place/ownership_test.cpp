@@ -137,5 +137,25 @@ TEST_F(OwnershipTest, WaysThatDoNotMeetDoNotMatter) {
       << "in the next round";
 }
 
+// What a call leaves in an argument is what is assigned on its path, and what the host reads is what was there before.
+TEST_F(OwnershipTest, WhatIsAssignedOnOnePathIsComputedElsewhere) {
+  const std::string assigned = "%1 = hal.tensor.alias %0 : tensor<4xf32> to %x : tensor<4xf32>\n";
+  EXPECT_EQ(why(kGiven, "%0 = " + launch("over", "%x") + "cf.cond_br %c, ^a, ^b\n^a:\n" + assigned +
+                            "cf.br ^b\n^b:\nreturn %0 : tensor<4xf32>"),
+            "others hold it, too");
+  EXPECT_EQ(why(kGiven, "%i = arith.constant 0 : index\n%e = tensor.extract %x[%i] : tensor<4xf32>\n%0 = " +
+                            launch("over", "%x") + assigned + "return %0 : tensor<4xf32>"),
+            "others hold it, too");
+}
+
+// The loop's memory is handed to it, and asked for its size behind it.
+TEST_F(OwnershipTest, ABlockThatAsksForASizeHoldsTheTensor) {
+  EXPECT_NE(
+      why(kTaken, "cf.br ^a(%x : tensor<4xf32>)\n^a(%v: tensor<4xf32>):\n%0 = " + launch("over", "%v") +
+                      "cf.cond_br %c, ^a(%0 : tensor<4xf32>), ^b\n^b:\n%i = arith.constant 0 : index\n%n = tensor.dim "
+                      "%v, %i : tensor<4xf32>\nreturn %0 : tensor<4xf32>"),
+      "");
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch

@@ -54,6 +54,27 @@ TEST_F(WholePatches, OverlapNowhereAndLeaveNothingOut) {
   EXPECT_FALSE(patches("2x3x33x48", "96x3x16x16", "2x96x2x3", "16", "1")) << "moved";
 }
 
+// The filters come first and know how many channels there are, which the image's type does not say.
+TEST_F(WholePatches, SizesAreTheImages) {
+  auto function = parseFunction(R"mlir(
+    func.func @f(%x: tensor<2x?x8x12xf16>, %w: tensor<5x3x4x4xf16>, %o: tensor<2x5x2x3xf32>) -> tensor<2x5x2x3xf32> {
+      %p = linalg.generic {indexing_maps = [affine_map<(n, f, y, x, c, i, j) -> (f, c, i, j)>,
+          affine_map<(n, f, y, x, c, i, j) -> (n, c, y * 4 + i, x * 4 + j)>, affine_map<(n, f, y, x, c, i, j) -> (n, f, y, x)>],
+          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+          ins(%w, %x : tensor<5x3x4x4xf16>, tensor<2x?x8x12xf16>) outs(%o : tensor<2x5x2x3xf32>) {
+        ^bb0(%a: f16, %b: f16, %s: f32):
+          %c = arith.extf %a : f16 to f32
+          %d = arith.extf %b : f16 to f32
+          %m = arith.mulf %c, %d : f32
+          %t = arith.addf %s, %m : f32
+          linalg.yield %t : f32
+      } -> tensor<2x5x2x3xf32>
+      return %p : tensor<2x5x2x3xf32>
+    })mlir");
+  EXPECT_FALSE(multiplyPatches(*function.getOps<mlir::linalg::GenericOp>().begin()));
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+}
+
 TEST_F(WholePatches, ManyChannelsAreLeftToOthers) {
   EXPECT_FALSE(patches("2x32x32x48", "96x32x16x16", "2x96x2x3", "16"));
   EXPECT_FALSE(patches("2x3x4x6", "96x3x2x2", "2x96x2x3", "2")) << "24 bytes are no whole vectors";

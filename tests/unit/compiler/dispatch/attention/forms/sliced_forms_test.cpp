@@ -120,5 +120,38 @@ TEST_F(SlicedFormsTest, ADimensionOfUnknownSizeIsTakenWhole) {
   }
 }
 
+// Two slices of an argument, whose sizes are asked behind each other; and a reshape between that may have made other
+// sizes of two that are unknown.
+TEST_F(SlicedFormsTest, SizesStandInFrontOfWhoReadsThem) {
+  for (const bool isSame : {true, false}) {
+    const std::string sizes = isSame ? "%m, %n" : "%p, %q";
+    std::string text = R"mlir(
+    func.func @f(%a: tensor<?x?x96xf16>, %p: index, %q: index) -> (tensor<?x?x4x8xf16>, tensor<?x?x4x8xf16>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %m = tensor.dim %a, %c0 : tensor<?x?x96xf16>
+      %n = tensor.dim %a, %c1 : tensor<?x?x96xf16>
+)mlir";
+    for (const char *slice : {"1", "2"})
+      text +=
+          "      %e" + std::string(slice) + " = tensor.empty(%m, %n) : tensor<?x?x32xf16>\n      %s" + slice +
+          " = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k + " + slice +
+          " * 32)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} "
+          "ins(%a : tensor<?x?x96xf16>) outs(%e" +
+          slice +
+          " : tensor<?x?x32xf16>) {\n^bb0(%x: f16, %o: f16):\nlinalg.yield %x : f16\n} -> tensor<?x?x32xf16>\n"
+          "      %t" +
+          slice + " = tensor.collapse_shape %s" + slice +
+          " [[0, 1], [2]] : tensor<?x?x32xf16> into tensor<?x32xf16>\n      %r" + slice + " = tensor.expand_shape %t" +
+          slice + " [[0, 1], [2, 3]] output_shape [" + sizes + ", 4, 8] : tensor<?x32xf16> into tensor<?x?x4x8xf16>\n";
+    auto function = parseFunction(text + "return %r1, %r2 : tensor<?x?x4x8xf16>, tensor<?x?x4x8xf16>\n}\n");
+    mlir::RewritePatternSet patterns(function.getContext());
+    addSlicedForms(patterns);
+    (void)mlir::applyPatternsGreedily(function, std::move(patterns));
+    ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+    EXPECT_EQ(sourceOf(function).first.empty(), !isSame);
+  }
+}
+
 } // namespace
 } // namespace tenon::compiler::dispatch
