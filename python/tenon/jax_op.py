@@ -171,7 +171,8 @@ def _of_function(function: Function, results: Callable[..., Any] | None) -> Call
     def run(key: str, *arguments: Any) -> Any:
         if len(arguments) != len(info.inputs):
             raise TypeError(f"'{key}' takes {len(info.inputs)} arguments, {len(arguments)} were given: {info}")
-        arrays, data = [], []
+        arrays: list[Any] = []
+        data: list[Any] = []
         places: dict[int, int] = {}  # of inputs that the function may write, among the arrays
         for number, (one, value) in enumerate(zip(info.inputs, arguments)):
             if one.element == "any":

@@ -145,7 +145,7 @@ def test_what_is_refused(program, arguments, error, text):
     ({"out": numpy.broadcast_to(numpy.float32(1), 5)}, ValueError, "out 0 of 'add': the array is not dense"),
     ({"out": numpy.frombuffer(bytes(20), "f4")}, ValueError, "out 0 of 'add': the array is read only, and it would be written"),
     ({"out": "text"}, TypeError, "out 0 of 'add': <class 'str'> is no array"),
-    ({"a": ramp(), "b": ramp()}, TypeError, "'add' takes 'stream' and 'out' by name, not 'a': arguments stand in their order"),
+    ({"a": ramp(), "b": ramp()}, TypeError, "'add' takes 'stream', 'out' and 'keep' by name, not 'a': arguments stand in their order"),
 ])
 def test_what_is_refused_by_name(program, given, error, text):
     with pytest.raises(error) as raised:
