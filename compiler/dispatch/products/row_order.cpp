@@ -7,7 +7,6 @@
 #include "compiler/dispatch/products/images/reorder.h"
 #include "compiler/dispatch/products/images/turned_result.h"
 
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
