@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/in_place/ownership.h"
 
-#include "compiler/dialect/check/CheckOps.h"
 #include "compiler/dialect/donation.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/util/UtilOps.h"

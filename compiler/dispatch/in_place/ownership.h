@@ -41,6 +41,7 @@ private:
   };
   llvm::SmallVector<mlir::Value> namesOf(mlir::Value root) const;
   llvm::SmallVector<HandedOn> handedOn(mlir::Value root) const;
+  /// In a variable, or in an argument that the function assigns it to.
   bool isStored(mlir::Value root) const;
   bool isReadFrom(mlir::Value root, mlir::Block *block) const;
   bool isReachable(mlir::Value root, mlir::Block *from, mlir::Block *to) const;

@@ -129,73 +129,72 @@ public:
   explicit RowOrder(linalg::GenericOp op) : op_(op) {}
 
   void bring() {
-    if (!op_.hasPureTensorSemantics() || op_.hasIndexSemantics() || isOfAttention(op_) || !isWrittenAnew(op_))
+    if (!readRows())
       return;
-    const std::optional<Contraction> product = contractionOf(op_);
-    if (!product || product->isRouted() || !product->batch.empty() || product->rows.size() < 2 ||
-        product->left.border || product->left.inputs.size() != 1 || !product->places.empty())
-      return;
-    OpOperand *left = op_.getDpsInputOperand(product->left.inputs.front());
-    const AffineMap read = op_.getMatchingIndexingMap(left);
-    if (!read.isProjectedPermutation())
-      return;
-    SmallVector<unsigned> stored, loopOf; // rows as the left side has them; loops as the result has them
-    SmallVector<int64_t> places;
-    for (auto [dimension, expr] : llvm::enumerate(read.getResults()))
-      if (const unsigned loop = cast<AffineDimExpr>(expr).getPosition(); llvm::is_contained(product->rows, loop)) {
-        stored.push_back(loop);
-        places.push_back(int64_t(dimension));
-      }
-    for (AffineExpr expr : op_.getIndexingMapsArray().back().getResults()) {
-      auto loop = dyn_cast<AffineDimExpr>(expr);
-      if (!loop)
-        return;
-      loopOf.push_back(loop.getPosition());
-    }
-    if (stored.size() != product->rows.size() || loopOf.size() != op_.getNumParallelLoops())
-      return;
+    SmallVector<unsigned> loopOf = ofResult_;
     SmallVector<OpResult> between;
-    OpResult last = lastBehind(op_, loopOf, between);
+    const OpResult last = lastBehind(op_, loopOf, between);
     SmallVector<unsigned> wanted; // rows as the result has them
-    for (unsigned loop : loopOf)
-      if (llvm::is_contained(product->rows, loop))
-        wanted.push_back(loop);
+    llvm::copy_if(loopOf, std::back_inserter(wanted), [&](unsigned loop) { return llvm::is_contained(stored_, loop); });
 
-    SmallVector<unsigned> rows = stored;
     Turns turns;
-    if (followEachOther(places)) {
-      if (rows == wanted)
-        return;
-    } else {
-      // The left side's rows are no neighbours; who computes it may store them as the result has them. Of boxes of
-      // rows that end where a dimension does it is as well read as it is.
-      constexpr int64_t kRowsOfBox = 64;
-      const std::optional<int64_t> inner = knownSizeOf(op_, stored.back());
-      if ((inner && *inner % kRowsOfBox == 0) || !hasLongRows(left->get()))
-        return;
-      rows = wanted;
-      Order order;
-      for (unsigned loop : wanted)
-        order.push_back(int64_t(*read.getResultPosition(getAffineDimExpr(loop, op_.getContext()))));
-      for (int64_t dimension = 0; dimension < int64_t(read.getNumResults()); ++dimension)
-        if (!llvm::is_contained(order, dimension))
-          order.push_back(dimension);
-      if (!isOfAttentionAlone(left->get()) || !addTurns(left->get(), order, turns))
-        return;
-    }
-    SmallVector<unsigned> loops = rows;
-    llvm::append_range(loops, product->columns);
-    SmallVector<unsigned> own;
-    for (AffineExpr expr : op_.getIndexingMapsArray().back().getResults())
-      own.push_back(cast<AffineDimExpr>(expr).getPosition());
+    SmallVector<unsigned> loops = areNeighbours_ ? stored_ : wanted;
+    if (areNeighbours_ ? stored_ == wanted : !turnLeft(wanted, turns))
+      return;
+    llvm::append_range(loops, product_->columns);
     // Everything behind the sum lies in the order of the loops.
-    if (rows != wanted && (!hasLongRows(last) || !addTurns(last, orderFor(loops, loopOf), turns)))
+    if (areNeighbours_ && (!hasLongRows(last) || !addTurns(last, orderFor(loops, loopOf), turns)))
       return;
     turn(turns);
-    reorderSums(loops, own, between);
+    reorderSums(loops, ofResult_, between);
   }
 
 private:
+  /// The rows of a product of matrices, as its left side stores them; false where it is none, or has one dimension.
+  bool readRows() {
+    if (!op_.hasPureTensorSemantics() || op_.hasIndexSemantics() || isOfAttention(op_) || !isWrittenAnew(op_))
+      return false;
+    product_ = contractionOf(op_);
+    if (!product_ || product_->isRouted() || !product_->batch.empty() || product_->rows.size() < 2 ||
+        product_->left.border || product_->left.inputs.size() != 1 || !product_->places.empty())
+      return false;
+    left_ = op_.getDpsInputOperand(product_->left.inputs.front());
+    const AffineMap read = op_.getMatchingIndexingMap(left_);
+    if (!read.isProjectedPermutation())
+      return false;
+    SmallVector<int64_t> places;
+    for (auto [dimension, expr] : llvm::enumerate(read.getResults()))
+      if (const unsigned loop = cast<AffineDimExpr>(expr).getPosition(); llvm::is_contained(product_->rows, loop)) {
+        stored_.push_back(loop);
+        places.push_back(int64_t(dimension));
+      }
+    areNeighbours_ = followEachOther(places);
+    for (AffineExpr expr : op_.getIndexingMapsArray().back().getResults()) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        return false;
+      ofResult_.push_back(loop.getPosition());
+    }
+    return stored_.size() == product_->rows.size() && ofResult_.size() == op_.getNumParallelLoops();
+  }
+
+  /// Rows of the left side that are no neighbours: an attention may store them as the result has them. Of boxes of rows
+  /// that end where a dimension does it is as well read as it is.
+  bool turnLeft(ArrayRef<unsigned> rows, Turns &turns) {
+    constexpr int64_t kRowsOfBox = 64;
+    const std::optional<int64_t> inner = knownSizeOf(op_, stored_.back());
+    if ((inner && *inner % kRowsOfBox == 0) || !hasLongRows(left_->get()) || !isOfAttentionAlone(left_->get()))
+      return false;
+    const AffineMap read = op_.getMatchingIndexingMap(left_);
+    Order order;
+    for (unsigned loop : rows)
+      order.push_back(int64_t(*read.getResultPosition(getAffineDimExpr(loop, op_.getContext()))));
+    for (int64_t dimension = 0; dimension < int64_t(read.getNumResults()); ++dimension)
+      if (!llvm::is_contained(order, dimension))
+        order.push_back(dimension);
+    return addTurns(left_->get(), order, turns);
+  }
+
   /// The sum's loops, and all that is computed of it up to the last result, in the order of `loops`.
   void reorderSums(ArrayRef<unsigned> loops, SmallVector<unsigned> loopOf, ArrayRef<OpResult> between) {
     SmallVector<linalg::GenericOp> touched = {op_};
@@ -219,6 +218,11 @@ private:
   }
 
   linalg::GenericOp op_;
+  std::optional<Contraction> product_;
+  OpOperand *left_ = nullptr;
+  SmallVector<unsigned> stored_;   // loops of the rows, in the left side's order
+  SmallVector<unsigned> ofResult_; // loops of the sum's dimensions
+  bool areNeighbours_ = false;     // the rows, in the left side
 };
 
 } // namespace

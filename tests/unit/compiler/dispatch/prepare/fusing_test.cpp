@@ -220,14 +220,11 @@ TEST_F(Fusing, AttentionsOfManyQueriesReadWhatAProductComputes) {
 // A product's kernel computes what its elements come to with what it has in registers, also where two steps of that
 // read one before: of few rows or many, known or not.
 TEST_F(Fusing, WhatIsComputedOfASumIsNoFactor) {
-  auto function = parseFunction(R"mlir(
-    #x = affine_map<(i, j, k) -> (i, k)>
-    #w = affine_map<(i, j, k) -> (k, j)>
-    #y = affine_map<(i, j, k) -> (i, j)>
-    #i = affine_map<(i, j) -> (i, j)>
-    func.func @f(%x: tensor<?x64xbf16>, %w: tensor<64x64xbf16>, %v: tensor<64x64xbf16>, %s: tensor<?x64xf32>, %n: index) -> tensor<?x64xf32> {
-      %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
-          ins(%x, %w : tensor<?x64xbf16>, tensor<64x64xbf16>) outs(%s : tensor<?x64xf32>) {
+  auto product = [](const std::string &result, const std::string &left, const std::string &right) {
+    return "%" + result +
+           R"mlir( = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%)mlir" +
+           left + ", %" + right + R"mlir( : tensor<?x64xbf16>, tensor<64x64xbf16>) outs(%s : tensor<?x64xf32>) {
         ^bb0(%a: bf16, %b: bf16, %o: f32):
           %c = arith.extf %a : bf16 to f32
           %d = arith.extf %b : bf16 to f32
@@ -235,6 +232,16 @@ TEST_F(Fusing, WhatIsComputedOfASumIsNoFactor) {
           %t = arith.addf %o, %m : f32
           linalg.yield %t : f32
       } -> tensor<?x64xf32>
+)mlir";
+  };
+  auto function = parseFunction(R"mlir(
+    #x = affine_map<(i, j, k) -> (i, k)>
+    #w = affine_map<(i, j, k) -> (k, j)>
+    #y = affine_map<(i, j, k) -> (i, j)>
+    #i = affine_map<(i, j) -> (i, j)>
+    func.func @f(%x: tensor<?x64xbf16>, %w: tensor<64x64xbf16>, %v: tensor<64x64xbf16>, %s: tensor<?x64xf32>, %n: index) -> tensor<?x64xf32> {
+)mlir" + product("p", "x", "w") +
+                                R"mlir(
       %e = tensor.empty(%n) : tensor<?x64xbf16>
       %r = linalg.generic {indexing_maps = [#i, #i], iterator_types = ["parallel", "parallel"]}
           ins(%p : tensor<?x64xf32>) outs(%e : tensor<?x64xbf16>) {
@@ -254,15 +261,8 @@ TEST_F(Fusing, WhatIsComputedOfASumIsNoFactor) {
           %t = arith.mulf %a, %b : bf16
           linalg.yield %t : bf16
       } -> tensor<?x64xbf16>
-      %q = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
-          ins(%g, %v : tensor<?x64xbf16>, tensor<64x64xbf16>) outs(%s : tensor<?x64xf32>) {
-        ^bb0(%a: bf16, %b: bf16, %o: f32):
-          %c = arith.extf %a : bf16 to f32
-          %d = arith.extf %b : bf16 to f32
-          %m = arith.mulf %c, %d : f32
-          %t = arith.addf %o, %m : f32
-          linalg.yield %t : f32
-      } -> tensor<?x64xf32>
+)mlir" + product("q", "g", "v") +
+                                R"mlir(
       return %q : tensor<?x64xf32>
     })mlir");
   auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
