@@ -42,6 +42,22 @@ def reduction_cases(sizes):
                     yield Case(f"{name} of {layout}", kind, program, torch)
 
 
+def signed_extreme_cases(sizes):
+    """The largest |x|, and the largest and smallest of x, -x and what was: what ptxas takes three at a time (ptxas_errors.h)."""
+    for kind in ("i16", "i32", "i64"):
+        negated = [Step("const", kind, extra=0), Step("arith.subi", kind, (1, 0))]
+        either = negated + [Step("arith.maxsi", kind, (0, 2))]
+        for layout, shape_of, axes in (LAYOUTS[0], LAYOUTS[1], LAYOUTS[5]):
+            for n, dynamic in forms(sizes):
+                shape = shape_of(n)
+                x = argument(kind, elements.draw(generator("magnitude", kind, layout, n), kind, shape), dynamic)
+                for name, steps, operation in (("magnitude", [Step("math.absi", kind, (0,))], "arith.maxsi"),
+                                               ("either sign", either, "arith.maxsi"), ("other sign", negated, "arith.minsi")):
+                    changed = Elementwise(((0, 0),), [list(range(len(shape)))], shape, steps, [len(steps)])
+                    program = Program([x, changed, Reduce(((1, 0),), axes, [operation], wide=True)], [(2, 0)])
+                    yield Case(f"{operation[6:]} of {name}, {layout}", kind, program)
+
+
 def long_column_cases():
     """Columns in the middle of tensors of unknown size, so long that they are parts: of few and many, of a slice, and where the program
     may read two dimensions as one."""
@@ -430,6 +446,7 @@ def cases(sizes):
     yield from channel_norm_cases()
     yield from group_norm_cases()
     yield from reduction_cases(sizes)
+    yield from signed_extreme_cases(sizes)
     yield from argmax_cases(sizes)
     yield from norm_cases(sizes)
     yield from several_results(sizes)

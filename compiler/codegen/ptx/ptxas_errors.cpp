@@ -24,10 +24,14 @@ std::string word(const char *stem, unsigned bits) {
 
 // Registers of their own stand in a scope around the new instructions. Their names are nobody else's.
 
-/// abs.s16, abs.s32, abs.s64, neg.s16: d, a
-bool isOtherSign(const Instruction &of) {
-  return of.operands.size() == 2 && ((of.opcode == "abs" && ptx::isSigned(lastType(of))) ||
-                                     (of.opcode == "neg" && lastType(of) == ptx::ScalarType::S16));
+/// abs.s16, abs.s32, abs.s64, neg.s16: d, a; and neg.s32, where the larger or smaller of signed numbers is taken
+bool isOtherSign(const Instruction &of, const RegisterFacts &registers) {
+  if (of.operands.size() != 2)
+    return false;
+  const ptx::ScalarType type = lastType(of);
+  return (of.opcode == "abs" && ptx::isSigned(type)) ||
+         (of.opcode == "neg" &&
+          (type == ptx::ScalarType::S16 || (type == ptx::ScalarType::S32 && registers.takesSignedExtremes())));
 }
 std::string otherSign(const Instruction &of) {
   const std::string to = print(of.operands[0]), from = print(of.operands[1]), guard = guardOf(of);
@@ -36,10 +40,12 @@ std::string otherSign(const Instruction &of) {
   if (bits == 16) // of 32 bits, and 16 of them
     text += ".reg .b32 %tenon_wide; cvt.u32.u16 %tenon_wide, " + from +
             "; neg.s32 %tenon_wide, %tenon_wide; cvt.u16.u32 %tenon_negative, %tenon_wide; ";
+  else if (bits == 32) // -x is ~x + 1
+    text += "not.b32 %tenon_negative, " + from + "; add.s32 %tenon_negative, %tenon_negative, 1; ";
   else
     text += word("neg.s", bits) + " %tenon_negative, " + from + "; ";
   if (of.opcode == "neg")
-    return text + guard + "mov.b16 " + to + ", %tenon_negative; }";
+    return text + guard + word("mov.b", bits) + " " + to + ", %tenon_negative; }";
   return text + guard + word("max.s", bits) + " " + to + ", " + from + ", %tenon_negative; }";
 }
 
@@ -89,7 +95,7 @@ std::string halvesByShift(const Instruction &of) {
 
 /// An instruction in another way; empty: as it is.
 std::string rewritten(const Instruction &of, uint32_t index, const RegisterFacts &registers) {
-  if (isOtherSign(of))
+  if (isOtherSign(of, registers))
     return otherSign(of);
   if (const std::optional<size_t> bound = registers.clampOf(index))
     return boundOfNaN(of, *bound);

@@ -24,6 +24,11 @@
 // The smallest integer with another sign. It stays what it is, as LLVM and MLIR say. ptxas takes what `abs.s32` and
 // `abs.s64` give for no negative number, and folds what is computed of it; and it makes `neg.s16` and `abs.s16` of 32
 // bits, so that a comparison or an extension behind them sees 32768.
+//
+// The largest of three, one of which has another sign. From sm_90 on, one instruction takes it, and ptxas forgets the
+// sign; the smallest, and numbers of 16 bits, are the same. Where ~x + 1 is written it is kept.
+//
+//   neg.s32 %r4, %r1;   max.s32 %r5, %r2, %r4;   max.s32 %r6, %r5, %r3;      gives the largest of %r2, %r1 and %r3
 #pragma once
 
 #include "llvm/ADT/SmallString.h"

@@ -36,6 +36,8 @@ public:
   bool isExtended(uint32_t number) const { return number != kNone && facts_[number].isExtended; }
   /// Of min(x, what is 1 or more), of which max(.., 0) is taken: which operand is the bound.
   std::optional<size_t> clampOf(uint32_t instruction) const;
+  /// Whether the larger or the smaller of two signed integers of 32 bits is taken anywhere.
+  bool takesSignedExtremes() const { return takesSignedExtremes_; }
 
 private:
   struct Facts {
@@ -52,6 +54,7 @@ private:
   const ptx::Function *function_;
   const ptx::DefUse *uses_;
   std::vector<Facts> facts_; // [registers]
+  bool takesSignedExtremes_ = false;
 };
 
 } // namespace tenon::compiler::codegen

@@ -79,13 +79,23 @@ TEST(PtxasErrorsTest, NanThatIsClampedIsTheBound) {
 
 TEST(PtxasErrorsTest, TheSmallestIntegerHasNoSignToLose) {
   contains(around("\tabs.s32 \t%r2, %r1;", 1),
-           "{ .reg .b32 %tenon_negative; neg.s32 %tenon_negative, %r1; max.s32 %r2, %r1, %tenon_negative; }");
+           "{ .reg .b32 %tenon_negative; not.b32 %tenon_negative, %r1; add.s32 %tenon_negative, %tenon_negative, 1; "
+           "max.s32 %r2, %r1, %tenon_negative; }");
   around("\tabs.s64 \t%rd2, %rd1;", 1);
   contains(around("\tneg.s16 \t%rs2, %rs1;", 1),
            "cvt.u32.u16 %tenon_wide, %rs1; neg.s32 %tenon_wide, %tenon_wide; cvt.u16.u32 "
            "%tenon_negative, %tenon_wide; mov.b16 %rs2, %tenon_negative; }");
   contains(around("\tabs.s16 \t%rs2, %rs1;", 1), "max.s16 %rs2, %rs1, %tenon_negative; }");
   around("\tneg.s32 \t%r4, %r3;\n\tabs.f32 \t%r2, %r1;", 0);
+}
+
+TEST(PtxasErrorsTest, TheLargestOfThreeKeepsItsSign) {
+  const std::string three = "\tneg.s32 \t%r4, %r1;\n\tmax.s32 \t%r5, %r2, %r4;\n\tmax.s32 \t%r6, %r5, %r3;";
+  contains(around(three, 1), "{ .reg .b32 %tenon_negative; not.b32 %tenon_negative, %r1; "
+                             "add.s32 %tenon_negative, %tenon_negative, 1; mov.b32 %r4, %tenon_negative; }");
+  around("\tmin.s32 \t%r5, %r2, %r4;\n\t@%p1 neg.s32 \t%r4, %r1;", 1); // of a loop
+  around("\tneg.s32 \t%r4, %r1;\n\tmax.u32 \t%r5, %r2, %r4;\n\tmax.u32 \t%r6, %r5, %r3;", 0);
+  around("\tneg.s64 \t%rd4, %rd1;\n\tmax.s64 \t%rd5, %rd2, %rd4;\n\tmax.s64 \t%rd6, %rd5, %rd3;", 0);
 }
 
 TEST(PtxasErrorsTest, RegistersOfOtherBranchesMayHaveOtherMinima) {
