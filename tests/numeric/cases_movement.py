@@ -43,6 +43,9 @@ def transposes(kind, n, dynamic):
     if n == SMALL[0]:  # sizes of whole vectors, of halves and of words, but not of whole tiles
         for shape, permutation in (((72, 136), (1, 0)), ((3, 40, 72), (0, 2, 1)), ((42, 3, 68), (2, 1, 0)), ((136, 8), (1, 0))):
             yield "transpose of vectors", one(drawn(kind, shape, dynamic), Transpose((0, 0), list(permutation)))
+        if not dynamic:  # a short axis that is read, and one that is written
+            for shape in ((40, 480, 9), (2, 7, 8320)):
+                yield "transpose of a short axis", one(drawn(kind, shape, dynamic), Transpose((0, 0), [0, 2, 1]))
         add = "arith.addf" if elements.is_float(kind) else "arith.addi" if kind != "i1" else "arith.xori"
         turned, straight = (136, 72), (72, 136)
         yield "sum of transposes", one(

@@ -11,6 +11,7 @@
 #include "compiler/codegen/strategies/products/grouped_filters.h"
 #include "compiler/codegen/strategies/products/skinny.h"
 #include "compiler/codegen/strategies/rows/rows.h"
+#include "compiler/codegen/strategies/transposes/short_turns.h"
 #include "compiler/codegen/strategies/transposes/transpose.h"
 #include "compiler/codegen/strategies/windows.h"
 
@@ -28,13 +29,14 @@ ArrayRef<const Strategy *> strategies() {
   static const Contraction contraction;
   static const Elementwise elementwise;
   static const GatheredRows gatheredRows;
+  static const ShortTurns shortTurns;
   static const Transpose transpose(elementwise);
   static const Rows rows;
   static const Columns columns;
   static const Windows windows;
-  static const Strategy *const all[] = {&attention, &skinny,      &grouped,      &groupedFilters, &channelFilters,
-                                        &bands,     &contraction, &gatheredRows, &transpose,      &elementwise,
-                                        &columns,   &rows,        &windows};
+  static const Strategy *const all[] = {&attention,   &skinny,      &grouped,      &groupedFilters, &channelFilters,
+                                        &bands,       &contraction, &gatheredRows, &shortTurns,     &transpose,
+                                        &elementwise, &columns,     &rows,         &windows};
   return all;
 }
 

@@ -108,9 +108,10 @@ func.func @fused(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   return %r : tensor<?x?xf32>
 }
 
-// Three channels would leave most of a tile empty; what comes with its rows whole is no transpose.
+// Three channels would leave most of a tile empty, and are turned in registers; what comes with its rows whole is no
+// transpose.
 // CHECK-LABEL: hal.executable.source private @colours_dispatch_0
-// CHECK: tenon.strategy = {apart = 4 : i64, name = "elementwise"
+// CHECK: tenon.strategy = {name = "short_turns", threads = 128 : i64, width = 4 : i64}
 func.func @colours(%x: tensor<64x3x224x224xf32>) -> tensor<64x224x224x3xf32> {
   %e = tensor.empty() : tensor<64x224x224x3xf32>
   %r = linalg.transpose ins(%x : tensor<64x3x224x224xf32>) outs(%e : tensor<64x224x224x3xf32>) permutation = [0, 2, 3, 1]

@@ -188,6 +188,8 @@ Lanes Bodies::compute(const KernelOp &op, unsigned output, const Point &point, A
     values.setPaired();
   if (isBranchless_)
     values.setBranchless();
+  if (areReadsAligned_)
+    values.setReadsAligned();
   if (!perRow)
     values.setDoubts(doubts_);
   for (const KernelInput &input : op.inputs)

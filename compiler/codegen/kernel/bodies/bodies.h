@@ -78,6 +78,9 @@ public:
   /// From here on selects compute both sides (BodyValues::setBranchless), or no longer.
   void setBranchless(bool isBranchless) { isBranchless_ = isBranchless; }
 
+  /// From here on all vectors that bodies read by themselves are aligned, or no longer.
+  void setReadsAligned(bool areAligned) { areReadsAligned_ = areAligned; }
+
   /// From here on lanes that do not agree are not computed, but doubted (BodyValues::setDoubts). Null: no longer.
   void collectDoubts(llvm::SmallVector<mlir::Value> *doubts) { doubts_ = doubts; }
 
@@ -183,6 +186,7 @@ private:
   bool isOfOperand_ = false;
   bool areWholeParts_ = false;
   bool isBranchless_ = false;
+  bool areReadsAligned_ = false;
   llvm::SmallVector<mlir::Value> *doubts_ = nullptr;
   std::optional<mlir::AffineMap> order_; // of tensors whose vectors are aligned, where rows are ragged
   Scope::Known known_;

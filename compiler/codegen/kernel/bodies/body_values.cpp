@@ -160,7 +160,7 @@ Lanes BodyValues::read(tensor::ExtractOp extract) {
       each = arith::IndexCastOp::create(k_.b, k_.loc, k_.b.getI64Type(), each);
     indices.push_back(std::move(index));
   }
-  const bool isAligned = isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_);
+  const bool isAligned = areReadsAligned_ || (isAligned_ && readsWholeVectors(kernel_, space_, op_, extract, width_));
   return loadGathered(k_, arguments_, tensor, indices, width_, isStreamed_(tensor.binding), isAligned, doubts_,
                       hasElements(extract));
 }

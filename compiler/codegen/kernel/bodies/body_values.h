@@ -26,6 +26,8 @@ public:
   void know(mlir::Value value, Lanes lanes) { known_[value] = std::move(lanes); }
   /// Vectors that the body reads by itself are aligned where rows of them are whole (readsWholeVectors).
   void setAligned() { isAligned_ = true; }
+  /// All of them are.
+  void setReadsAligned() { areReadsAligned_ = true; }
   /// Narrow values of neighbouring lanes are computed together (narrow_pairs.h).
   void setPaired() { isPaired_ = true; }
   /// Selects compute both sides, so that what is read is on its way together: bodies whose reads are all inside of
@@ -68,7 +70,7 @@ private:
   const Point &point_;
   const unsigned width_;
   llvm::function_ref<bool(uint32_t)> isStreamed_;
-  bool isAligned_ = false, isPaired_ = false, isBranchless_ = false;
+  bool isAligned_ = false, areReadsAligned_ = false, isPaired_ = false, isBranchless_ = false;
   Known known_;
   // Of the body: a position, and the size of a dimension that it is below where things are computed now.
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> bounds_;

@@ -186,6 +186,18 @@ bool areReadTogether(const KernelFunction &kernel, const Group &group, unsigned 
   });
 }
 
+/// Whether a body reads a tensor at each place of the axis, side by side.
+bool isReadAlong(const Group &group, unsigned axis) {
+  return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    const std::optional<unsigned> loop = loopOn(group, op, axis);
+    return loop && llvm::any_of(op.getBody()->getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp read) {
+             auto last = read.getIndices().empty() ? linalg::IndexOp()
+                                                   : read.getIndices().back().getDefiningOp<linalg::IndexOp>();
+             return last && last.getDim() == *loop;
+           });
+  });
+}
+
 /// Whether some windows slide along the axis, whose border a body asks for.
 bool hasBorder(const Group &group, unsigned axis) {
   return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
@@ -276,7 +288,14 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
     const bool mayEndHere = mayEnd && shape.group.isReduced[axis] && endsBetweenVectors(behind);
     // Of windows, results beside each other on several axes are computed together (strategies/windows).
     const bool isShort = !extent.value && extent.size < kShortRow && !hasBorder(shape.group, axis);
-    if (shape.axes.empty() || !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
+    // Behind vectors that a body reads, short axes are turned (strategies/transposes/short_turns).
+    const std::optional<int64_t> turned = knownProduct(behind);
+    const bool isBehindVectors = ops.size() == 1 && !shape.group.hasReduction() && !shape.axes.empty() && turned &&
+                                 *turned <= kShortRow && !shape.axes.back().extents.back().value &&
+                                 shape.axes.back().extents.back().size % kWidestVector == 0 &&
+                                 isReadAlong(shape.group, shape.axes.back().axes.back());
+    if (shape.axes.empty() || isBehindVectors ||
+        !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
         (!isShort && isReadByIndex(shape.group, axis) &&
          !areReadTogether(kernel, shape.group, shape.axes.back().axes.back(), axis)) ||
         axis == unrolled || shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
