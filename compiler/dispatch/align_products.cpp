@@ -16,6 +16,7 @@
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/turned_filters.h"
 #include "compiler/dispatch/products/matrix_product.h"
+#include "compiler/dispatch/products/ordered_patches.h"
 #include "compiler/dispatch/products/phases.h"
 #include "compiler/dispatch/products/starts.h"
 #include "compiler/dispatch/products/whole_patches.h"
@@ -69,7 +70,8 @@ void align(Convolution convolution) {
       return;
     convolution = *made;
   }
-  bringChannelsLast(convolution);
+  if (!multiplyOrderedPatches(convolution))
+    bringChannelsLast(convolution);
 }
 
 /// Whether images may go from one convolution to another one, also of each channel for itself. (An earlier pass may

@@ -87,6 +87,10 @@ SHAPES = (
     # Windows that lie side by side.
     Shape(4, (32, 48), 3, (16, 16), 96, stride=16, order="fcw"),
     Shape(3, (20, 12), 4, (4, 4), 40, stride=4, order="fwc"),
+    # More filters than places, whose window comes last: patches lie in the order of the filters.
+    Shape(1, (8, 6), 128, (3, 3), 256, before=1, order="fcw"),
+    Shape(2, (9, 11), 96, (3, 2), 200, stride=2, dilation=2, before=(1, 2), order="fcw"),
+    Shape(2, (17,), 520, (5,), 328, before=2, order="fcw"),
     # An image of f32 so large that nobody stores it with its border.
     Shape(8, (64, 64), 64, (3, 3), 16, stride=4, before=1),
 )

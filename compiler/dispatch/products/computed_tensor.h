@@ -17,6 +17,13 @@ public:
   mlir::Value isBelow(mlir::Value value, int64_t limit) {
     return mlir::arith::CmpIOp::create(b_, loc_, mlir::arith::CmpIPredicate::ult, value, number(limit));
   }
+  mlir::Value times(mlir::Value value, int64_t factor) {
+    return factor == 1 ? value : mlir::arith::MulIOp::create(b_, loc_, value, number(factor)).getResult();
+  }
+  /// `x` may be null: there is nothing yet.
+  mlir::Value sum(mlir::Value x, mlir::Value y) {
+    return x ? mlir::arith::AddIOp::create(b_, loc_, x, y).getResult() : y;
+  }
   /// `x` may be null: nothing is asked yet.
   mlir::Value both(mlir::Value x, mlir::Value y) {
     return x ? mlir::arith::AndIOp::create(b_, loc_, x, y).getResult() : y;
@@ -26,6 +33,15 @@ private:
   mlir::OpBuilder &b_;
   mlir::Location loc_;
 };
+
+/// An element of a tensor at a place of it.
+using ReadElement = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange)>;
+
+/// An element of an image: where it has a border (convolution.h), what that is there. `read` reads what is inside of
+/// the border, or the image where it has none.
+mlir::Value readImage(mlir::OpBuilder &b, mlir::Value image, llvm::ArrayRef<mlir::Value> place, ReadElement read);
+/// The same image without its border; itself, where it has none.
+mlir::Value insideOfBorder(mlir::Value image);
 
 /// A tensor of `shape`; `element` computes what stands at a place.
 inline mlir::Value

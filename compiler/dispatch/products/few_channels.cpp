@@ -50,7 +50,6 @@ private:
   Value number(OpBuilder &b, int64_t value) { return PlaceMath(b, loc_).number(value); }
   Value build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
   SmallVector<Value> columnsAt(OpBuilder &b, Value place);
-  Value readImage(OpBuilder &b, ArrayRef<Value> place);
   Value copyImage();
   Value copyFilters();
   linalg::GenericOp replace(Value image, Value filters);
@@ -190,21 +189,6 @@ SmallVector<Value> Joiner::columnsAt(OpBuilder &b, Value place) {
   return parts;
 }
 
-/// An element of the image: where it has a border, what that is there.
-Value Joiner::readImage(OpBuilder &b, ArrayRef<Value> place) {
-  Value tensor = convolution_.image->get();
-  linalg::GenericOp border = borderAround(tensor);
-  if (!border)
-    return tensor::ExtractOp::create(b, loc_, tensor, place);
-  IRMapping values;
-  for (Operation &op : border.getBody()->without_terminator())
-    if (auto index = dyn_cast<linalg::IndexOp>(op))
-      values.map(index.getResult(), place[index.getDim()]);
-    else
-      b.clone(op, values);
-  return values.lookupOrDefault(border.getBody()->getTerminator()->getOperand(0));
-}
-
 Value Joiner::copyImage() {
   SmallVector<int64_t> shape;
   for (auto [dimension, length] : llvm::enumerate(shapeOf(convolution_.image)))
@@ -230,7 +214,10 @@ Value Joiner::copyImage() {
       }
       place.push_back(index);
     }
-    return readImage(b, place);
+    Value image = convolution_.image->get(), inside = insideOfBorder(image);
+    return readImage(b, image, place, [&](OpBuilder &b, ValueRange indices) -> Value {
+      return tensor::ExtractOp::create(b, loc_, inside, indices);
+    });
   });
 }
 

@@ -19,6 +19,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/images/channels_last.h"
+#include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/images/turned_result.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -297,8 +298,11 @@ MatrixProduct::Side MatrixProduct::turned(OpBuilder &b, const Side &side) {
     results.push_back(side.map.getResult(dimension));
   }
   const RankedTensorType type = side.type.clone(shape);
-  Value empty = tensor::EmptyOp::create(b, loc, of, type.getElementType());
-  Value copy = linalg::TransposeOp::create(b, loc, side.operand->get(), empty, order)->getResult(0);
+  Value copy = turnedConstant(b, loc, side.operand->get(), order);
+  if (!copy) {
+    Value empty = tensor::EmptyOp::create(b, loc, of, type.getElementType());
+    copy = linalg::TransposeOp::create(b, loc, side.operand->get(), empty, order)->getResult(0);
+  }
   side.operand->set(copy);
   return {side.operand, side.across, AffineMap::get(side.map.getNumDims(), 0, results, b.getContext()), type};
 }
@@ -314,6 +318,10 @@ MatrixProduct::Side MatrixProduct::lengthened(OpBuilder &b, const Side &side, Ar
     return side;
   const RankedTensorType type = side.type.clone(shape);
   const Location loc = op_.getLoc();
+  if (Value made = lengthenedConstant(b, loc, side.operand->get(), shape)) {
+    side.operand->set(made);
+    return {side.operand, side.across, side.map, type};
+  }
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
   SmallVector<Value> ends(rank), lasts(rank); // where it is longer
   for (unsigned dimension = 0; dimension < rank; ++dimension)

@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/channel_filters.h"
 #include "compiler/dispatch/analysis/slices.h"
+#include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/images/turned_result.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -43,14 +44,6 @@ Value turnedView(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> ord
   return tensor::ExpandShapeOp::create(b, loc, type.clone(shape), flat, to);
 }
 
-Value turned(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> order) {
-  if (Value view = turnedView(b, loc, tensor, order))
-    return view;
-  const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, tensor);
-  Value empty = tensor::EmptyOp::create(b, loc, inOrder(ArrayRef(sizes), order), getElementTypeOrSelf(tensor));
-  return linalg::TransposeOp::create(b, loc, tensor, empty, order)->getResult(0);
-}
-
 /// What makes `tensor` from places of one other for one reader, where it is not known how many images they have; null
 /// where it is anything else.
 linalg::GenericOp placesOfUnknown(Value tensor) {
@@ -77,7 +70,7 @@ Value turnedBorder(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
   const Location loc = border.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
   auto read = *border.getBody()->getOps<tensor::ExtractOp>().begin();
-  Value image = turned(b, loc, read.getTensor(), order);
+  Value image = turnedTo(b, loc, read.getTensor(), order);
   const SmallVector<int64_t> shape = inOrder(type.getShape(), order);
   const SmallVector<OpFoldResult> sizes = room.getMixedSizes();
   Value empty = tensor::EmptyOp::create(b, loc, inOrder(ArrayRef(sizes), order), type.getElementType());
@@ -136,6 +129,16 @@ void turnGradient(const Convolution &convolution) {
 
 } // namespace
 
+Value turnedTo(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> order) {
+  if (Value view = turnedView(b, loc, tensor, order))
+    return view;
+  if (Value made = turnedConstant(b, loc, tensor, order))
+    return made;
+  const SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, tensor);
+  Value empty = tensor::EmptyOp::create(b, loc, inOrder(ArrayRef(sizes), order), getElementTypeOrSelf(tensor));
+  return linalg::TransposeOp::create(b, loc, tensor, empty, order)->getResult(0);
+}
+
 void bringChannelsLast(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
   OpBuilder b(op);
@@ -148,7 +151,7 @@ void bringChannelsLast(const Convolution &convolution) {
     AffineMap &map = maps[operand->getOperandNumber()];
     const SmallVector<int64_t> order = orderOf(convolution, operand);
     Value tensor = turnedBorder(b, operand->get(), order);
-    operand->set(tensor ? tensor : turned(b, op.getLoc(), operand->get(), order));
+    operand->set(tensor ? tensor : turnedTo(b, op.getLoc(), operand->get(), order));
     map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
     op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   }
@@ -187,7 +190,7 @@ void bringEachChannelLast(linalg::GenericOp op) {
     const SmallVector<int64_t> order =
         lastOrder(maps[number].getNumResults(), *maps[number].getResultPosition(channels));
     Value tensor = turnedBorder(b, operand, order);
-    operand = tensor ? tensor : turned(b, op.getLoc(), operand, order);
+    operand = tensor ? tensor : turnedTo(b, op.getLoc(), operand, order);
     maps[number] =
         AffineMap::get(maps[number].getNumDims(), 0, inOrder(maps[number].getResults(), order), b.getContext());
   }

@@ -18,6 +18,10 @@ void bringChannelsLast(const Convolution &convolution);
 /// side by side (ChannelFilters). Of other operations nothing happens.
 void bringEachChannelLast(mlir::linalg::GenericOp op);
 
+/// The tensor with its dimensions in another order: a copy, or, where that moves no elements, the same;
+/// of a constant, another one.
+mlir::Value turnedTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, llvm::ArrayRef<int64_t> order);
+
 /// The order of the operand's dimensions in which the convolution multiplies it; as they are where it does that
 /// already.
 llvm::SmallVector<int64_t> orderOf(const Convolution &convolution, mlir::OpOperand *operand);
