@@ -103,6 +103,9 @@ POINTS = [(224, 3, 32, 3, 2), (112, 32, 16, 1, 1), (112, 16, 96, 1, 1), (56, 24,
           (28, 192, 32, 1, 1), (14, 64, 384, 1, 1), (14, 384, 64, 1, 1), (14, 96, 576, 1, 1), (14, 576, 96, 1, 1), (7, 160, 960, 1, 1),
           (7, 960, 160, 1, 1), (7, 320, 1280, 1, 1)]
 WIDE_WINDOWS = [(56, 144, 0, 5, 2), (28, 240, 0, 5, 1), (14, 672, 0, 5, 1), (7, 1152, 0, 5, 1), (56, 96, 0, 7, 1), (14, 384, 0, 7, 1)]
+# The deep layers of Stable Diffusion's U-Net: as many filters as an image has places, or more.
+DIFFUSION = [(64, 320, 320, 3, 1), (32, 640, 640, 3, 1), (32, 1280, 640, 3, 1), (16, 640, 1280, 3, 1), (16, 1280, 1280, 3, 1), (16, 2560, 1280, 3, 1),
+             (16, 1280, 1280, 3, 2), (8, 1280, 1280, 3, 1), (8, 2560, 1280, 3, 1)]
 # The 3x3 layers of a ResNeXt-50, in 32 groups of 4 to 32 channels.
 RESNEXT = [(56, 128, 128, 3, 1), (28, 256, 256, 3, 1), (14, 512, 512, 3, 1), (7, 1024, 1024, 3, 1)]
 RESNEXT_STEPS = [(56, 256, 256, 3, 2), (28, 512, 512, 3, 2), (14, 1024, 1024, 3, 2)]
@@ -134,6 +137,8 @@ FRESH = [(112, 64, 0, 3, 2), (56, 72, 0, 3, 1), (56, 72, 0, 5, 2), (28, 120, 0, 
          (28, 192, 0, 7, 1), (14, 768, 0, 7, 1)]
 SETS["fresh"] = [*layers("bf16", "nhwc", 32, FRESH), *layers("bf16", "nchw", 32, FRESH), *layers("f32", "nhwc", 32, FRESH[1:4] + FRESH[7:8]),
                  *layers("f32", "nchw", 32, FRESH[1:4] + FRESH[7:8]), *layers("f16", "nchw", 1, FRESH[1:4])]
+SETS["deep"] = [*layers("f16", "nchw", 2, DIFFUSION), *layers("bf16", "nchw", 1, (RESNET[16], RESNET[18], RESNET[22])),
+                *layers("bf16", "nchw", 32, (RESNET[2], RESNET[22]))]
 SETS["int8"] = layers("i8", "nhwc", 32, RESNET)
 SETS["groups"] = grouped("bf16", "nhwc", RESNEXT)
 SETS["grouped"] = [*SETS["groups"], *grouped("bf16", "nhwc", RESNEXT_STEPS), *grouped("f16", "nhwc", RESNEXT[::2]), *grouped("f32", "nhwc", RESNEXT),
