@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Races convolutions on the GPU of this machine: Tenon beside cuDNN, which PyTorch lets search for its best algorithm.
 
-usage: benchmarks/conv/run.py --programs=build/conv --output=DIR [--set=first] [--rounds=12] [--seconds=300]
+usage: benchmarks/conv/run.py --programs=build/conv --output=DIR [--set=first] [--rounds=12] [--seconds=300] [--before=FOLDER]
 
-Every result is compared with a convolution in float64 first. How it is timed: ../race/racing.py. Writes DIR/conv.csv.
+--before: a folder of programs that another compiler made, which are raced beside. Every result is compared with a convolution in float64 first. How it is timed: ../race/racing.py. Writes DIR/conv.csv.
 """
 import dataclasses
 import os
@@ -178,6 +178,9 @@ def measure(case, runtime, arguments):
     peer, judge = (gradient, error_of_gradient) if case.gradient else (grouped if case.groups > 1 else convolution, error_of)
     makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], [])),
               ("cudnn", lambda: Torch("cudnn", peer(case), [inputs]))]
+    before = os.path.join(arguments.before, case.name() + ".tenon")
+    if arguments.before and os.path.exists(before):
+        makers.append(("tenon before", lambda: Tenon("tenon before", runtime, before, [inputs], [])))
     if not case.filters or case.groups > 1:
         # As many bytes as the layer reads and writes.
         words = case.batch * (case.channels * case.size ** 2 + case.results() * case.result_size() ** 2) // 2
@@ -189,4 +192,4 @@ def measure(case, runtime, arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(racing.main(__doc__.splitlines()[0], "conv", SETS, measure))
+    sys.exit(racing.main(__doc__.splitlines()[0], "conv", SETS, measure, options=[("--before", "")]))

@@ -9,6 +9,8 @@
 #include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/images/turned_result.h"
 
+#include "llvm/ADT/Sequence.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -72,6 +74,60 @@ SmallVector<Value> placeOf(PlaceMath &math, AffineMap image, ArrayRef<Value> loo
   return place;
 }
 
+/// The tensor with its last `summed` dimensions as one.
+Value withOneSum(OpBuilder &b, Location loc, Value tensor, size_t summed) {
+  const auto rank = size_t(cast<RankedTensorType>(tensor.getType()).getRank());
+  SmallVector<ReassociationIndices> groups;
+  for (size_t dimension = 0; dimension + summed < rank; ++dimension)
+    groups.push_back({int64_t(dimension)});
+  groups.emplace_back(llvm::to_vector(llvm::seq<int64_t>(int64_t(rank - summed), int64_t(rank))));
+  return tensor::CollapseShapeOp::create(b, loc, tensor, groups);
+}
+
+/// The product of the patches and the filters: the loops of the result, and one that is summed over, so that parts of
+/// the sum are parts of rows.
+linalg::GenericOp replace(const Convolution &convolution, Value patches, const PatchLoops &found) {
+  linalg::GenericOp op = convolution.op;
+  OpBuilder b(op);
+  const AffineMap ofFilters = op.getMatchingIndexingMap(convolution.filters);
+  SmallVector<AffineExpr> loops; // [old loops]; null: it is a part of the sum
+  SmallVector<utils::IteratorType> types;
+  for (utils::IteratorType type : op.getIteratorTypesArray()) {
+    const bool isSummed = type == utils::IteratorType::reduction;
+    loops.push_back(isSummed ? AffineExpr() : b.getAffineDimExpr(types.size()));
+    if (!isSummed)
+      types.push_back(type);
+  }
+  AffineExpr sum = b.getAffineDimExpr(types.size());
+  types.push_back(utils::IteratorType::reduction);
+  SmallVector<AffineExpr> image, filters, result;
+  for (unsigned loop : found.places)
+    image.push_back(loops[loop]);
+  for (AffineExpr expr : ofFilters.getResults())
+    if (AffineExpr loop = loops[cast<AffineDimExpr>(expr).getPosition()])
+      filters.push_back(loop);
+  image.push_back(sum);
+  filters.push_back(sum);
+  OpOperand *start = op.getDpsInitOperand(0);
+  for (AffineExpr expr : op.getMatchingIndexingMap(start).getResults())
+    result.push_back(loops[cast<AffineDimExpr>(expr).getPosition()]);
+  SmallVector<Value> inputs(2);
+  SmallVector<AffineMap> maps(3);
+  auto set = [&](OpOperand *operand, Value value, ArrayRef<AffineExpr> map) {
+    if (!op.isDpsInit(operand))
+      inputs[operand->getOperandNumber()] = withOneSum(b, op.getLoc(), value, found.summed.size());
+    maps[operand->getOperandNumber()] = AffineMap::get(types.size(), 0, map, b.getContext());
+  };
+  set(convolution.image, patches, image);
+  set(convolution.filters, convolution.filters->get(), filters);
+  set(start, start->get(), result);
+  auto product = linalg::GenericOp::create(b, op.getLoc(), start->get().getType(), inputs, start->get(), maps, types);
+  product.getRegion().takeBody(op.getRegion());
+  op->replaceAllUsesWith(product->getResults());
+  op->erase();
+  return product;
+}
+
 } // namespace
 
 linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
@@ -89,6 +145,7 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
   auto filters = cast<RankedTensorType>(convolution.filters->get().getType());
   const AffineMap before = op.getMatchingIndexingMap(convolution.image);
   if (window < 2 || window > kMostPlaces || kFiltersForPlace * places * summed > filters.getNumElements() ||
+      !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isProjectedPermutation() ||
       llvm::any_of(before.getResults(), [&](AffineExpr expr) { return !LinearExpr::of(expr, op.getNumLoops()); }))
     return {};
 
@@ -100,12 +157,7 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
     inside = turnedTo(b, op.getLoc(), inside, order);
   SmallVector<unsigned> loops(found->places);
   llvm::append_range(loops, found->summed);
-  SmallVector<int64_t> shape;
-  SmallVector<AffineExpr> read;
-  for (unsigned loop : loops) {
-    shape.push_back(sizes[loop]);
-    read.push_back(b.getAffineDimExpr(loop));
-  }
+  const SmallVector<int64_t> shape = llvm::map_to_vector(loops, [&](unsigned loop) { return sizes[loop]; });
   Value patches =
       buildTensor(b, op.getLoc(), shape, getElementTypeOrSelf(image), [&](OpBuilder &b, ArrayRef<Value> at) {
         SmallVector<Value> all(op.getNumLoops()); // of the loops; null: not of the image
@@ -117,11 +169,7 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
           return tensor::ExtractOp::create(b, op.getLoc(), inside, inOrder(ArrayRef(place), order));
         });
       });
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps[convolution.image->getOperandNumber()] = AffineMap::get(op.getNumLoops(), 0, read, op.getContext());
-  convolution.image->set(patches);
-  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
-  return op;
+  return replace(convolution, patches, *found);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -24,9 +24,11 @@ func.func @known(%x: tensor<2x64x10x10xf16>) -> tensor<2x256x8x8xf32> {
 // CHECK: %[[PATCHES:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x8x8x64x3x3xf16>)
 // CHECK: tensor.extract %[[LAST]]
 // CHECK: arith.select
-// CHECK: linalg.generic {{.*}} ins(%[[PATCHES]], %[[F]] :
+// CHECK-DAG: %[[ROWS:.*]] = tensor.collapse_shape %[[PATCHES]] {{.*}} into tensor<2x8x8x576xf16>
+// CHECK-DAG: %[[COLUMNS:.*]] = tensor.collapse_shape %[[F]] {{.*}} into tensor<256x576xf16>
+// CHECK: linalg.generic {{.*}} ins(%[[ROWS]], %[[COLUMNS]] :
 // KERNEL-LABEL: hal.executable.source private @more_than_places_dispatch_1
-// KERNEL: tensor<2x8x8x64x3x3xf16>
+// KERNEL: tensor<256x576xf16>
 func.func @more_than_places(%x: tensor<2x64x8x8xf16>, %f: tensor<256x64x3x3xf16>) -> tensor<2x256x8x8xf32> {
   %none = arith.constant 0.0 : f16
   %zero = arith.constant 0.0 : f32

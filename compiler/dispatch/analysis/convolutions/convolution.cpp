@@ -45,14 +45,14 @@ bool isLarge(ArrayRef<int64_t> loops, bool isOnCores) {
   return multiplications >= (isOnCores ? kLeastOnCores : kLeastMultiplications);
 }
 
-/// Whether all sizes of an operand are known, but for how many images there are.
+/// Whether all sizes of an operand are known, but for how many images there are, and how large they are.
 bool isKnown(linalg::GenericOp op, OpOperand *operand, bool isImage) {
   auto type = cast<RankedTensorType>(operand->get().getType());
   for (auto [expr, size] : llvm::zip_equal(op.getMatchingIndexingMap(operand).getResults(), type.getShape())) {
     if (!ShapedType::isDynamic(size))
       continue;
     auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (!isImage || !loop || op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::reduction)
+    if (!isImage || (loop && op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::reduction))
       return false;
   }
   return true;

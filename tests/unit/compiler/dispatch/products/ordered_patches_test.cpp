@@ -14,7 +14,7 @@ struct Sizes {
 class OrderedPatches : public KernelTextTest {
 protected:
   /// A convolution of channels first; of `layout` chwf, the filters come last.
-  mlir::linalg::GenericOp patches(const Sizes &sizes) {
+  mlir::linalg::GenericOp patchesOf(const Sizes &sizes) {
     auto tensor = [](std::initializer_list<int> shape, const std::string &type) {
       std::string text = "tensor<";
       for (int size : shape)
@@ -49,42 +49,45 @@ protected:
 };
 
 TEST_F(OrderedPatches, LieAsTheFiltersDo) {
-  mlir::linalg::GenericOp op = patches({});
+  mlir::linalg::GenericOp op = patchesOf(Sizes());
   ASSERT_TRUE(op);
-  auto type = mlir::cast<mlir::RankedTensorType>(op.getDpsInputs()[0].getType());
-  EXPECT_EQ(type.getShape(), (llvm::ArrayRef<int64_t>{2, 8, 8, 64, 3, 3}));
-  EXPECT_TRUE(mlir::isa<mlir::BlockArgument>(op.getDpsInputs()[1])) << "filters are read as they come";
+  auto patches = op.getDpsInputs()[0].getDefiningOp<mlir::tensor::CollapseShapeOp>(),
+       filters = op.getDpsInputs()[1].getDefiningOp<mlir::tensor::CollapseShapeOp>();
+  ASSERT_TRUE(patches && filters);
+  EXPECT_EQ(patches.getSrcType().getShape(), (llvm::ArrayRef<int64_t>{2, 8, 8, 64, 3, 3}));
+  EXPECT_EQ(patches.getType().getShape(), (llvm::ArrayRef<int64_t>{2, 8, 8, 576}));
+  EXPECT_TRUE(mlir::isa<mlir::BlockArgument>(filters.getSrc())) << "filters are read as they come";
   for (mlir::AffineMap map : op.getIndexingMapsArray())
     EXPECT_TRUE(map.isProjectedPermutation());
   std::string text;
   llvm::raw_string_ostream(text) << op.getIndexingMapsArray()[0];
-  EXPECT_EQ(text, "(d0, d1, d2, d3, d4, d5, d6) -> (d0, d2, d3, d4, d5, d6)");
+  EXPECT_EQ(text, "(d0, d1, d2, d3, d4) -> (d0, d2, d3, d4)");
   Sizes steps;
   steps.step = 2;
-  EXPECT_TRUE(patches(steps));
+  EXPECT_TRUE(patchesOf(steps));
 }
 
 TEST_F(OrderedPatches, AreLessThanTheFilters) {
   Sizes sizes;
   sizes.filters = 255;
-  EXPECT_FALSE(patches(sizes)) << "two times 128 places";
+  EXPECT_FALSE(patchesOf(sizes)) << "two times 128 places";
   sizes = {};
   sizes.images = 3;
-  EXPECT_FALSE(patches(sizes));
+  EXPECT_FALSE(patchesOf(sizes));
 }
 
 TEST_F(OrderedPatches, AreOfFiltersThatWouldBeTurned) {
   Sizes sizes;
   sizes.layout = "chwf";
-  EXPECT_FALSE(patches(sizes)) << "tensor cores read these as they lie";
+  EXPECT_FALSE(patchesOf(sizes)) << "tensor cores read these as they lie";
   sizes = {};
   sizes.window = 1;
-  EXPECT_FALSE(patches(sizes));
+  EXPECT_FALSE(patchesOf(sizes));
   sizes.window = 5;
-  EXPECT_FALSE(patches(sizes)) << "no thread has so many places";
+  EXPECT_FALSE(patchesOf(sizes)) << "no thread has so many places";
   sizes = {};
   sizes.type = "f32";
-  EXPECT_FALSE(patches(sizes)) << "exact arithmetic reads filters in any order";
+  EXPECT_FALSE(patchesOf(sizes)) << "exact arithmetic reads filters in any order";
 }
 
 } // namespace
