@@ -346,6 +346,8 @@ static void addCondition(OutlinedKernel &kernel, const StaysWhole &condition, Op
   kernel.function->setAttr(kConditionalAttr, b.getUnitAttr());
   if (condition.longest)
     kernel.function->setAttr(kLongestAttr, b.getI64IntegerAttr(*condition.longest));
+  if (condition.shortest)
+    kernel.function->setAttr(kShortestAttr, b.getI64IntegerAttr(*condition.shortest));
 }
 
 FailureOr<OutlinedKernel> outlineKernel(const Group &group, StringRef name,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/whole_or_parts.h"
 
+#include "compiler/dispatch/splits/ragged_split.h"
+
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dispatch/form_groups.h"
 
@@ -117,6 +119,26 @@ void WholeOrParts::markParts() {
   }
 }
 
+/// What every reduction of the group says of its rows.
+static void limitRows(StaysWhole &rows, const Group &group) {
+  int64_t least = INT64_MAX, most = 0;
+  for (Operation *op : group.ops) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic || generic.getNumReductionLoops() == 0)
+      continue;
+    auto bounds = op->getAttrOfType<DenseI64ArrayAttr>(kRowBoundsAttr);
+    if (!bounds)
+      return;
+    least = std::min(least, bounds[0]);
+    most = bounds[1] < 0 || most < 0 ? -1 : std::max(most, bounds[1]);
+  }
+  if (least == INT64_MAX)
+    return;
+  rows.shortest = least;
+  if (most > 0)
+    rows.longest = most;
+}
+
 std::optional<StaysWhole> WholeOrParts::conditionOf(const Group &group) const {
   DenseI64ArrayAttr form = formOf(group.ops.front());
   if (!form)
@@ -128,7 +150,9 @@ std::optional<StaysWhole> WholeOrParts::conditionOf(const Group &group) const {
   b.setInsertionPointAfterValue(whole.condition);
   const Location loc = whole.condition.getLoc();
   Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  return StaysWhole{arith::XOrIOp::create(b, loc, whole.condition, yes), std::nullopt};
+  StaysWhole parts{arith::XOrIOp::create(b, loc, whole.condition, yes), std::nullopt};
+  limitRows(parts, group);
+  return parts;
 }
 
 void joinForms(Block &block) {

@@ -300,6 +300,12 @@ Value RaggedSplitter::narrowed(unsigned output, Value total) {
       .getResult(0);
 }
 
+/// How many elements a row of the reduction has.
+void bound(Value reduction, int64_t least, int64_t most) {
+  Operation *op = reduction.getDefiningOp();
+  op->setAttr(kRowBoundsAttr, DenseI64ArrayAttr::get(op->getContext(), {least, most}));
+}
+
 std::optional<RaggedSum> RaggedSplitter::run(const std::optional<RaggedLimits> &limits) {
   for (auto [output, start] : llvm::enumerate(op_.getDpsInits())) {
     auto fill = start.getDefiningOp<linalg::FillOp>();
@@ -322,8 +328,13 @@ std::optional<RaggedSum> RaggedSplitter::run(const std::optional<RaggedLimits> &
     if (type == utils::IteratorType::reduction && loop != loop_)
       inRow_ = make<arith::MulIOp>(inRow_, sizeOf(loop));
   SmallVector<Value> partials = buildPartials(), results;
+  if (limits && limits->isLong)
+    bound(partials.front(), limits->least, -1);
   for (auto [output, partial] : llvm::enumerate(partials)) {
-    Value result = narrowed(output, buildTotal(output, partial));
+    Value total = buildTotal(output, partial);
+    if (limits && limits->isLong)
+      bound(total, 1, limits->wanted);
+    Value result = narrowed(output, total);
     Type wanted = op_->getResult(output).getType(); // sizes that were computed may be known, or not any more
     results.push_back(result.getType() == wanted ? result
                                                  : tensor::CastOp::create(b_, loc_, wanted, result).getResult());

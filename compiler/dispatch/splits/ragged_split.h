@@ -21,12 +21,16 @@
 
 namespace tenon::compiler::dispatch {
 
+/// On a reduction to parts, and on that of the parts: elements of a row, at least and at most; -1: any number.
+inline constexpr llvm::StringLiteral kRowBoundsAttr = "tenon.row_bounds";
+
 /// What decides about parts.
 struct RaggedLimits {
-  int64_t enough; // blocks: a reduction that has so many is one part
-  int64_t wanted; // blocks of all parts
-  int64_t least;  // rows of a part
-  int64_t tile;   // adjacent results that a block computes; 1: one
+  int64_t enough;      // blocks: a reduction that has so many is one part
+  int64_t wanted;      // blocks of all parts
+  int64_t least;       // rows of a part
+  int64_t tile;        // adjacent results that a block computes; 1: one
+  bool isLong = false; // no part is shorter than `least`, since the program computes what has fewer rows in one kernel
 };
 
 /// The loop that can be divided so: the outermost of the tensor in memory, and the only one that is reduced.

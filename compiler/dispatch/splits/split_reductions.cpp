@@ -126,8 +126,8 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop, 
   const bool isAcross = op.getNumLoops() > 1;
   if (!isAcross && sizes[loop] == ShapedType::kDynamic && !isOfKeys(op) && !mayShare && sharesInput(op))
     return std::nullopt;
-  const RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
-                                       : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};
+  RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
+                                 : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};
   if (sizes[loop] != ShapedType::kDynamic && sizes[loop] < 4 * limits.least)
     return std::nullopt;
   int64_t results = 1; // that are known
@@ -135,6 +135,7 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop, 
     results *= number == loop || size == ShapedType::kDynamic ? 1 : size;
   if (results == 0 || llvm::divideCeil(results, limits.tile) >= uint64_t(limits.enough))
     return std::nullopt;
+  limits.isLong = !isAcross && op->hasAttr(kPartsAttr);
   return limits;
 }
 

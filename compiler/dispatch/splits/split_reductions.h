@@ -28,6 +28,7 @@ bool mayBecomeParts(mlir::linalg::GenericOp op);
 struct StaysWhole {
   mlir::Value condition;          // i1
   std::optional<int64_t> longest; // elements of a row then, where that is limited; it has one
+  std::optional<int64_t> shortest = std::nullopt;
 };
 /// Of an operation that may become parts; computed by the builder.
 StaysWhole staysWhole(mlir::OpBuilder &b, mlir::linalg::GenericOp op);

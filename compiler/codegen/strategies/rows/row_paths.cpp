@@ -322,7 +322,14 @@ static void limitTo(SmallVector<RowPath> &paths, int64_t longest) {
     path.above = path.above == least ? 0 : path.above;
 }
 
-SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest) {
+/// The first of what is left takes shorter rows as well, should there be any.
+static void beginAt(SmallVector<RowPath> &paths, int64_t shortest) {
+  llvm::erase_if(paths, [&](const RowPath &path) { return path.longest < shortest; });
+  for (RowPath &path : paths)
+    path.above = path.above < shortest ? 0 : path.above;
+}
+
+SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest, int64_t shortest) {
   PathList paths(demand);
   if (!demand.again) {
     for (auto [lanes, chunks] : {std::pair(1u, 1u), {1u, 2u}, {4u, 2u}, {8u, 2u}, {16u, 2u}, {kWarp, 4u}})
@@ -347,6 +354,7 @@ SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<
   SmallVector<RowPath> all = paths.take();
   if (longest)
     limitTo(all, *longest);
+  beginAt(all, shortest);
   return all;
 }
 

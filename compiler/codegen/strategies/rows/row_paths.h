@@ -48,6 +48,8 @@ struct RowDemand {
 RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
 /// Rows of any length and number: of each, one path is for them.
 /// @param longest where rows are known to have an element, and no more than so many: fewer paths
-llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest = std::nullopt);
+/// @param shortest where rows are known to have so many elements: fewer, too
+llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest = std::nullopt,
+                                               int64_t shortest = 0);
 
 } // namespace tenon::compiler::codegen

@@ -45,7 +45,9 @@ std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &sh
   std::vector<Plan> plans;
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.parallelAxes());
   auto limit = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kLongestAttr);
-  for (const RowPath &path : rowPathsOfAnyLength(demand, limit ? std::optional(limit.getInt()) : std::nullopt)) {
+  auto least = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kShortestAttr);
+  for (const RowPath &path :
+       rowPathsOfAnyLength(demand, limit ? std::optional(limit.getInt()) : std::nullopt, least ? least.getInt() : 0)) {
     if (rows && (std::max<int64_t>(*rows, 1) <= path.moreRowsThan || *rows > path.mostRows))
       continue;
     plans.push_back(planOf(name(), shape, demand, path));

@@ -70,6 +70,30 @@ TEST_F(WholeOrPartsTest, TheFormsAreTwoGroupsWithOppositeConditions) {
   EXPECT_FALSE(parts->longest);
 }
 
+TEST_F(WholeOrPartsTest, PartsOfAllAreLongAndNotMany) {
+  EXPECT_EQ(forms(R"(func.func @f(%x: tensor<?xf32>) -> tensor<f32> {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<f32>
+    %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+        ins(%x : tensor<?xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.addf %a, %b : f32
+      linalg.yield %c : f32
+    } -> tensor<f32>
+    return %sum : tensor<f32>
+  })"),
+            (std::array{0, 2, 1}));
+  auto function = *module_->getOps<mlir::func::FuncOp>().begin();
+  const GroupedBlock grouped = formGroups(function.front());
+  ASSERT_EQ(grouped.groups.size(), 3u);
+  const auto parts = forms_.conditionOf(grouped.groups[0]), sum = forms_.conditionOf(grouped.groups[1]);
+  ASSERT_TRUE(parts && sum);
+  EXPECT_EQ(parts->shortest, 4096);
+  EXPECT_FALSE(parts->longest);
+  EXPECT_EQ(sum->longest, 4096);
+}
+
 TEST_F(WholeOrPartsTest, WhatIsKnownToBePartsOrWholeHasOneForm) {
   EXPECT_EQ(forms(channelSums("16x2048x49", "2048"))[1], 0);
   EXPECT_EQ(forms(kRowSum), (std::array{1, 0, 0}));

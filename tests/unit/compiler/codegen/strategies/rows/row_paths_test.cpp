@@ -195,6 +195,18 @@ TEST(RowPathsTest, RowsOfLimitedLengthHaveFewerPaths) {
     }
 }
 
+TEST(RowPathsTest, RowsOfSomeLengthHaveFewerPaths) {
+  for (const uint32_t width : {1u, 4u, 8u})
+    for (const bool again : {false, true}) {
+      const auto paths = rowPathsOfAnyLength(demand(width, 1, again), std::nullopt, 4096);
+      EXPECT_LT(paths.size(), rowPathsOfAnyLength(demand(width, 1, again)).size());
+      for (int64_t rows : {1, 1000, 100000})
+        for (int64_t columns : {1, 4095, 4096, 4097, 8191, 1 << 20}) // shorter ones are computed, too
+          EXPECT_EQ(llvm::count_if(paths, [&](const RowPath &path) { return isFor(path, columns, rows); }), 1)
+              << rows << " rows of " << columns;
+    }
+}
+
 TEST(RowPathsTest, FewRowsOfAnyLengthTakeMoreThreads) {
   auto lanes = [](bool again, int64_t columns, int64_t rows) {
     for (const RowPath &path : rowPathsOfAnyLength(demand(4, 1, again)))
