@@ -110,6 +110,14 @@ UNKNOWN = (
     Shape(2, (2, 7), 16, (3, 3), 24, order="fwc"),
 )
 
+# Of images whose size the program does not know, either: as large as their results.
+UNKNOWN_SIZES = (
+    Shape(2, (14, 13), 64, (3, 3), 40, before=1, order="fcw"),
+    Shape(3, (9, 21), 48, (3, 3), 72, dilation=2, before=2, order="fwc"),
+    Shape(1, (11, 8), 64, (1, 3), 72, before=(0, 1), order="fcw"),
+    Shape(2, (33,), 128, (5,), 160, before=2, order="fcw"),
+)
+
 # Each channel for itself; of so many results that a thread has a run of two or four, and lengths that no run divides.
 CHANNELS = (
     Shape(2, (9, 11), 24, (3, 3), 24, before=1, order="wc"),
@@ -149,6 +157,9 @@ def convolved_channels(shape, result, image, filters):
 
 def convolve(f, shape, operand, result, image, filters):
     rank, batch = len(shape.image), image.shape[0]
+    whole = image.shape[2:] if shape.is_first else image.shape[1:-1]  # sizes that the program may not know
+    places = [own if out == known else out for own, known, out in zip(whole, shape.image, shape.out)]
+    sizes = shape.placed(batch, shape.results, places)
     if any(shape.before) or any(shape.behind):
         image = f.pad(image, shape.placed(0, 0, shape.before), shape.placed(0, 0, shape.behind), 0)
     places, windows = [f"y{i}" for i in range(rank)], [f"w{i}" for i in range(rank)]
@@ -157,7 +168,6 @@ def convolve(f, shape, operand, result, image, filters):
     maps = [map_text(shape.placed("n", "c", read), loops), map_text(shape.arrange(shape.order, w=windows, c=["c"], f=["f"]), loops),
             map_text(shape.placed("n", "f", places), loops)]
     kinds = ", ".join(['"parallel"'] * (rank + 2) + ['"reduction"'] * (rank + 1))
-    sizes = shape.placed(batch, shape.results, shape.out)
     return text(f, result, sizes,
                 f"{{r}} = linalg.generic {{{{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}}}} ins({{0}}, {{1}} : {{o[0]}}, "
                 f"{{o[1]}}) outs({{2}} : {{o[2]}}) {{{{ ^bb0(%x: {operand}, %y: {operand}, %s: {result}): {body(operand, result)} }}}} "
@@ -214,10 +224,11 @@ def cases(sizes):
                 lambda f, a, b, shape=shape, operand=operand, result=result: convolve_channels(f, shape, operand, result, a, b),
                 lambda a, b, shape=shape, result=result: convolved_channels(shape, result, a.v, b.v)))
     for operand, result in KINDS[0], KINDS[3]:
-        for number, shape in enumerate(UNKNOWN):
+        for number, shape in enumerate(UNKNOWN + UNKNOWN_SIZES):
             random = generator("unknown images", operand, number)
+            of_any_size = [number >= len(UNKNOWN)] * len(shape.image)
             image = argument(operand, elements.draw(random, operand, shape.placed(shape.batch, shape.channels, shape.image), -2, 2),
-                             [True] + [False] * (len(shape.image) + 1))
+                             shape.arrange("nci" if shape.is_first else "nic", n=[True], c=[False], i=of_any_size))
             filters = argument(operand, elements.draw(random, operand, shape.filter_shape(), -2, 2))
             yield Case("convolution of unknown images", operand if operand == result else f"{operand} to {result}", one(
                 [image, filters], lambda f, a, b, shape=shape, operand=operand, result=result: convolve(f, shape, operand, result, a, b),

@@ -16,8 +16,8 @@ namespace {
 // copies.
 constexpr double kLeastMultiplications = 1 << 26, kLeastOnCores = 1 << 22;
 constexpr int64_t kLeastBytes = 64, kVectorBytes = 16, kLineBytes = 128;
-// Images that a program is taken to have which does not say how many.
-constexpr int64_t kAssumedImages = 8;
+// Images that a program is taken to have which does not say how many, and places of each along an axis.
+constexpr int64_t kAssumed = 8;
 
 /// The operand that the side is, but for an extension; null where it is computed.
 OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
@@ -41,7 +41,7 @@ bool isTurned(Type element) {
 bool isLarge(ArrayRef<int64_t> loops, bool isOnCores) {
   double multiplications = 1;
   for (int64_t size : loops)
-    multiplications *= double(ShapedType::isDynamic(size) ? kAssumedImages : size);
+    multiplications *= double(ShapedType::isDynamic(size) ? kAssumed : size);
   return multiplications >= (isOnCores ? kLeastOnCores : kLeastMultiplications);
 }
 

@@ -23,7 +23,7 @@ struct Convolution {
 
   /// Nothing where `op` is no such.
   static std::optional<Convolution> of(mlir::linalg::GenericOp op);
-  /// The same where it may be unknown how many images there are.
+  /// The same where it may be unknown how many images there are, and how large they are.
   static std::optional<Convolution> ofUnknownImages(mlir::linalg::GenericOp op);
 
   /// The loop that is best the last one of an operand.

@@ -10,10 +10,12 @@ namespace tenon::compiler::dispatch {
 
 class ConvolutionTest : public KernelTextTest {
 protected:
-  /// batch: -1 is unknown. size: of the square results; the image is as much larger as the window needs.
+  /// batch: -1 is unknown. size: of the square results; the image is as much larger as the window needs. isOfAnySize:
+  /// neither is known.
   struct Shape {
     int batch = 8, size = 32, channels = 64, results = 64, window = 3, stride = 1;
     std::string type = "bf16", attributes;
+    bool isOfAnySize = false;
   };
 
   std::string text(const Shape &shape) {
@@ -26,10 +28,11 @@ protected:
       return text + type + ">";
     };
     auto number = [](int value) { return std::to_string(value); };
-    const std::string x = tensor({batch, number(image), number(image), number(shape.channels)}, shape.type);
+    auto place = [&](int size) { return shape.isOfAnySize ? "?" : number(size); };
+    const std::string x = tensor({batch, place(image), place(image), number(shape.channels)}, shape.type);
     const std::string f =
         tensor({number(shape.window), number(shape.window), number(shape.channels), number(shape.results)}, shape.type);
-    const std::string o = tensor({batch, number(shape.size), number(shape.size), number(shape.results)}, sum);
+    const std::string o = tensor({batch, place(shape.size), place(shape.size), number(shape.results)}, sum);
     return "func.func @f(%x: " + x + ", %f: " + f + ", %o: " + o + ") -> " + o + shape.attributes +
            " {\n%r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<" +
            number(shape.stride) + "> : tensor<2xi64>} ins(%x, %f : " + x + ", " + f + ") outs(%o : " + o + ") -> " + o +

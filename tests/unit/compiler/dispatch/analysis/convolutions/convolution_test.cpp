@@ -54,6 +54,16 @@ TEST_F(ConvolutionOf, OneOfUnknownImagesIsAskedForByName) {
   EXPECT_FALSE(Convolution::ofUnknownImages(result())) << "of eight it would be small";
 }
 
+TEST_F(ConvolutionOf, ImagesMayBeOfAnySize) {
+  EXPECT_FALSE(convolution({.batch = -1, .isOfAnySize = true}));
+  const auto found = Convolution::ofUnknownImages(result());
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->isOnCores);
+  EXPECT_TRUE(found->hasManyChannels());
+  EXPECT_FALSE(convolution({.batch = 2, .isOfAnySize = true})) << "sizes are to be known";
+  EXPECT_TRUE(Convolution::ofUnknownImages(result()));
+}
+
 TEST_F(ConvolutionOf, F32IsOneWhereItMayBeRounded) {
   EXPECT_TRUE(convolution({.type = "f32", .attributes = "attributes {tenon.tf32}"}));
 }
