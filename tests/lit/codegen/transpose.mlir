@@ -108,14 +108,21 @@ func.func @fused(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<?x?xf32> {
   return %r : tensor<?x?xf32>
 }
 
-// Three channels would leave most of a tile empty, and are turned in registers; what comes with its rows whole is no
-// transpose.
+// Three channels would leave most of a tile empty; what comes with its rows whole is no transpose.
 // CHECK-LABEL: hal.executable.source private @colours_dispatch_0
-// CHECK: tenon.strategy = {name = "short_turns", threads = 128 : i64, width = 4 : i64}
+// CHECK: tenon.strategy = {apart = 4 : i64, name = "elementwise"
 func.func @colours(%x: tensor<64x3x224x224xf32>) -> tensor<64x224x224x3xf32> {
   %e = tensor.empty() : tensor<64x224x224x3xf32>
   %r = linalg.transpose ins(%x : tensor<64x3x224x224xf32>) outs(%e : tensor<64x224x224x3xf32>) permutation = [0, 2, 3, 1]
   return %r : tensor<64x224x224x3xf32>
+}
+// Where they come last, a thread has three vectors, from end to end, and turns them in registers.
+// CHECK-LABEL: hal.executable.source private @colours_last_dispatch_0
+// CHECK: tenon.strategy = {name = "short_turns", threads = 128 : i64, width = 4 : i64}
+func.func @colours_last(%x: tensor<64x224x224x3xf32>) -> tensor<64x3x224x224xf32> {
+  %e = tensor.empty() : tensor<64x3x224x224xf32>
+  %r = linalg.transpose ins(%x : tensor<64x224x224x3xf32>) outs(%e : tensor<64x3x224x224xf32>) permutation = [0, 3, 1, 2]
+  return %r : tensor<64x3x224x224xf32>
 }
 // CHECK-LABEL: hal.executable.source private @heads_dispatch_0
 // CHECK: tenon.strategy = {name = "elementwise"

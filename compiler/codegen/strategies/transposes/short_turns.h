@@ -10,7 +10,8 @@
 //
 //   x[f, c .. c + 8, 0 .. 9]  nine vectors, adjacent  ->  y[f, k, c .. c + 8]  a vector for each k
 //
-// Threads beside each other write beside each other, and what one reads of a line the others find in a cache.
+// Threads beside each other have their vectors on one side beside each other; on the other side, what one reads of a
+// line the others find in a cache, and what they write goes through shared memory to whole lines.
 #pragma once
 
 #include "compiler/codegen/plan/strategy.h"
