@@ -5,6 +5,7 @@
 #include "tests/golden/values.h"
 
 #include <cmath>
+#include <set>
 
 namespace tenon::sequences {
 namespace {
@@ -25,6 +26,8 @@ public:
     double sum = 0;
     for (const OpcodeForms &row : table) // cvt and setp have hundreds of forms
       weights_.push_back(sum += std::sqrt(static_cast<double>(row.forms.size())));
+    if (seed >= kSeedsOfFewForms)
+      chooseFew();
   }
 
   Sequence run() {
@@ -122,7 +125,27 @@ private:
     return reg(type, entry.takesLoose, &entry);
   }
 
-  const FormEntry &chooseForm() {
+  /// Three to six forms, each of which takes what another one gives; mostly of what compilers print.
+  void chooseFew() {
+    static const std::set<std::string> common = {"abs", "add", "and", "cvt",  "fma", "mad", "max", "min", "mul",
+                                                 "neg", "not", "or",  "selp", "shl", "shr", "sub", "xor"};
+    const bool isCommon = chance(0.7);
+    static const unsigned widths[] = {16, 32, 32, 32, 32, 64};
+    const unsigned width = widths[below(6)];
+    auto isWide = [&](const std::string &type) { return type != "pred" && bitsOf(type) == width; };
+    const size_t count = 3 + below(4);
+    while (few_.size() < count) {
+      const FormEntry &entry = anyForm();
+      if (entry.form->results.size() == 1 && !entry.form->operands.empty() && !entry.isUnread && !entry.ofWarp &&
+          !entry.needsAllLanes && (!isCommon || common.count(opcodeOf(*entry.form))) &&
+          isWide(entry.form->results[0]) && isWide(entry.form->operands[0]))
+        few_.push_back(&entry);
+    }
+  }
+
+  const FormEntry &chooseForm() { return few_.empty() ? anyForm() : *few_[below(few_.size())]; }
+
+  const FormEntry &anyForm() {
     const double at = random_.uniform() * weights_.back();
     size_t row = 0;
     while (row + 1 < table_.size() && weights_[row] <= at)
@@ -233,7 +256,8 @@ private:
   }
 
   const std::vector<OpcodeForms> &table_;
-  std::vector<double> weights_; // summed up
+  std::vector<double> weights_;        // summed up
+  std::vector<const FormEntry *> few_; // none: all forms
   SplitMix64 random_;
   Sequence sequence_;
   std::vector<uint32_t> visible_;

@@ -7,6 +7,10 @@
 
 namespace tenon::sequences {
 
+/// Sequences of these seeds and higher ones repeat a few forms of one width. What ptxas makes one instruction of is
+/// three or four of these in a row, which seldom come together where all forms do.
+constexpr uint64_t kSeedsOfFewForms = 1ull << 40;
+
 Sequence randomSequence(const std::vector<OpcodeForms> &table, uint64_t seed);
 
 /// kThreads tuples of inputs: edges of the types, small numbers and random bits.

@@ -3,6 +3,7 @@
 //   tenon-sequences --record=FILE            asks the driver at hand and writes FILE
 //   tenon-sequences --compare [--from=SEED] [--step=N] [--count=N] [--seconds=S]
 //                                            the GPU against the emulator; what differs is made small and printed
+//       --few                                of a few forms each, repeated
 //   tenon-sequences --print=SEED             the kernel of a seed
 //   tenon-sequences --print-forms=FILE       one kernel for each form and operand that may be a constant
 #include "tests/golden/golden_file.h"
@@ -302,8 +303,9 @@ int run(int argc, char **argv) {
   if (given.count("--print-forms"))
     return printForms(given["--print-forms"]);
   if (given.count("--compare"))
-    return Comparison().run(static_cast<uint64_t>(number("--from", 0)), static_cast<uint64_t>(number("--step", 1)),
-                            static_cast<uint64_t>(number("--count", 1e15)), number("--seconds", 60));
+    return Comparison().run(static_cast<uint64_t>(number("--from", 0)) + (given.count("--few") ? kSeedsOfFewForms : 0),
+                            static_cast<uint64_t>(number("--step", 1)), static_cast<uint64_t>(number("--count", 1e15)),
+                            number("--seconds", 60));
   if (!kernels::driver().error.empty()) {
     fprintf(stderr, "%s\n", kernels::driver().error.c_str());
     return 1;
