@@ -93,10 +93,22 @@ std::string halvesByShift(const Instruction &of) {
   return text + guard + "cvt.u16.u32 " + print(upper) + ", %tenon_upper; }";
 }
 
+/// mul.hi.s32, mul.hi.u32: d, a, b
+bool isHighProduct(const Instruction &of) {
+  return of.opcode == "mul" && of.hasModifier("hi") && bitsOfType(lastType(of)) == 32 && of.operands.size() == 3;
+}
+std::string upperHalfOfProduct(const Instruction &of) {
+  return "{ .reg .b64 %tenon_product; mul.wide." + std::string(of.modifiers.back()) + " %tenon_product, " +
+         print(of.operands[1]) + ", " + print(of.operands[2]) + "; " + guardOf(of) + "mov.b64 {_, " +
+         print(of.operands[0]) + "}, %tenon_product; }";
+}
+
 /// An instruction in another way; empty: as it is.
 std::string rewritten(const Instruction &of, uint32_t index, const RegisterFacts &registers) {
   if (isOtherSign(of, registers))
     return otherSign(of);
+  if (isHighProduct(of))
+    return upperHalfOfProduct(of);
   if (const std::optional<size_t> bound = registers.clampOf(index))
     return boundOfNaN(of, *bound);
   if (readsBits(of, index, registers))

@@ -29,6 +29,12 @@
 // sign; the smallest, and numbers of 16 bits, are the same. Where ~x + 1 is written it is kept.
 //
 //   neg.s32 %r4, %r1;   max.s32 %r5, %r2, %r4;   max.s32 %r6, %r5, %r3;      gives the largest of %r2, %r1 and %r3
+//
+// The upper half of a product that is added several times, one after the other. ptxas makes each addition a product
+// that adds, whose sum it counts as the one before: of five, three are left; of four turns of a loop, two. The upper
+// half of the wide product is added right, and takes as long.
+//
+//   mul.hi.u32 %r3, %r1, %r2;   loop: add.u32 %r4, %r3, %r4;
 #pragma once
 
 #include "llvm/ADT/SmallString.h"

@@ -9,9 +9,9 @@
 // RUN: tenon-run %t.tenon --function=norm --input="1x2x7xf32=[[[1 1 1 1 3 3 3][3 1 1 1 3 3 3]]]" --input=2xf32=10,20 | FileCheck %s --check-prefix=PART
 
 // PTX: .visible .entry swap_dispatch_0
-// PTX: mul.hi.u32
-// PTX: mul.hi.u32
-// PTX: mul.hi.u32
+// PTX: mul.wide.u32 %tenon_product
+// PTX: mul.wide.u32 %tenon_product
+// PTX: mul.wide.u32 %tenon_product
 // PTX: mad.lo.s32
 // SWAP: 1x2x2x4xf32={{\[\[\[}}0 1 2 3][8 9 10 11]{{\]\[\[}}4 5 6 7][12 13 14 15]]]
 // ODD: 2x2x1x3xf32={{\[\[\[}}0 1 2]{{\]\[\[}}3 4 5]]][{{\[\[}}6 7 8]{{\]\[\[}}9 10 11]]]

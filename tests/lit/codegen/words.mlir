@@ -12,7 +12,7 @@
 // PTX-LABEL: .entry pad_dispatch_0(
 // Both are compared, then there is a kernel for words, and one for numbers of 64 bits.
 // PTX: setp.{{lt|gt}}.u64
-// PTX: mul.hi.u32
+// PTX: mul.wide.u32 %tenon_product
 // PTX: mul.hi.u64
 // CLAMPS-NOT: {{min|max}}.s64
 func.func @pad(%x: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {

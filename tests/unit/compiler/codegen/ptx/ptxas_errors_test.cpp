@@ -98,6 +98,14 @@ TEST(PtxasErrorsTest, TheLargestOfThreeKeepsItsSign) {
   around("\tneg.s64 \t%rd4, %rd1;\n\tmax.s64 \t%rd5, %rd2, %rd4;\n\tmax.s64 \t%rd6, %rd5, %rd3;", 0);
 }
 
+TEST(PtxasErrorsTest, UpperHalvesAreThoseOfWideProducts) {
+  contains(around("\tmul.hi.u32 \t%r3, %r1, 7;\n\tadd.s32 \t%r4, %r3, %r4;", 1),
+           "{ .reg .b64 %tenon_product; mul.wide.u32 %tenon_product, %r1, 7; mov.b64 {_, %r3}, %tenon_product; }");
+  contains(around("\t@!%p1 mul.hi.s32 \t%r3, %r1, %r2;", 1),
+           "mul.wide.s32 %tenon_product, %r1, %r2; @!%p1 mov.b64 {_, %r3}, %tenon_product; }");
+  around("\tmul.hi.u64 \t%rd3, %rd1, %rd2;\n\tmul.lo.s32 \t%r3, %r1, %r2;\n\tmul.hi.u16 \t%rs3, %rs1, %rs2;", 0);
+}
+
 TEST(PtxasErrorsTest, RegistersOfOtherBranchesMayHaveOtherMinima) {
   // What LLVM prints where two minima of branches meet and the larger of that and 0 is taken.
   const std::string both = around("\tmin.f32 \t%r4, %r1, 0f3F800000;\n\tmin.NaN.f32 \t%r4, %r1, 0f3F800000;\n"
