@@ -123,6 +123,10 @@ Value turnedConstant(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t>
     return {};
   const SmallVector<int64_t> shape =
       llvm::map_to_vector(order, [&](int64_t from) { return elements->type.getDimSize(from); });
+  if (elements->isSplat) { // stays one element
+    auto splat = cast<DenseElementsAttr>(tensor.getDefiningOp<arith::ConstantOp>().getValue());
+    return arith::ConstantOp::create(b, loc, splat.resizeSplat(elements->type.clone(shape)));
+  }
   return rearranged(b, loc, *elements, order, shape);
 }
 

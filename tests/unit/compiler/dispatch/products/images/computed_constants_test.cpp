@@ -3,6 +3,8 @@
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
+#include "mlir/IR/Matchers.h"
+
 namespace tenon::compiler::dispatch {
 namespace {
 
@@ -51,7 +53,11 @@ TEST_F(ComputedConstants, AreLengthenedByZeros) {
 TEST_F(ComputedConstants, OneElementMayStandForAll) {
   mlir::Value matrix = constant("tensor<2x1xi16>", "dense<7>");
   mlir::OpBuilder b = builder();
-  EXPECT_EQ(elementsOf(turnedConstant(b, matrix.getLoc(), matrix, {1, 0})), (std::vector<int>{7, 7}));
+  mlir::Value turned = turnedConstant(b, matrix.getLoc(), matrix, {1, 0});
+  ASSERT_TRUE(turned);
+  EXPECT_EQ(mlir::cast<mlir::RankedTensorType>(turned.getType()).getShape(), (llvm::ArrayRef<int64_t>{1, 2}));
+  mlir::DenseElementsAttr same; // a program of splats stays small
+  EXPECT_TRUE(matchPattern(turned, mlir::m_Constant(&same)) && same.isSplat());
   EXPECT_EQ(elementsOf(lengthenedConstant(b, matrix.getLoc(), matrix, {2, 2})), (std::vector<int>{7, 0, 7, 0}));
 }
 
