@@ -117,8 +117,12 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         } else if (std::optional<Convolution> convolution = Convolution::of(window)) {
           align(*convolution);
         } else if ((convolution = Convolution::ofUnknownImages(window))) {
-          if (convolution->isOnCores && convolution->hasManyChannels() && !isOfSmallGroups(*convolution))
+          if (!convolution->isOnCores || isOfSmallGroups(*convolution))
+            continue;
+          if (convolution->hasManyChannels())
             bringChannelsLast(*convolution);
+          else if (!convolution->isOfFilters)
+            joinWindowWithChannels(*convolution);
         } else {
           readBackwards(window);
           bringEachChannelLast(window);

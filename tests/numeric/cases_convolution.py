@@ -106,6 +106,9 @@ UNKNOWN = (
     # Windows that lie side by side.
     Shape(5, (32, 48), 3, (16, 16), 96, stride=16, order="fcw"),
     Shape(3, (16, 8), 4, (4, 4), 40, stride=4, order="fwc"),
+    # Few channels: columns of the window join them.
+    Shape(5, (26, 30), 3, (7, 7), 64, stride=2, before=3),
+    Shape(3, (33, 20), 3, (3, 3), 96, stride=2, before=1, order="fcw"),
     # Images that are too small for a window have no results.
     Shape(2, (2, 7), 16, (3, 3), 24, order="fwc"),
 )
@@ -116,6 +119,8 @@ UNKNOWN_SIZES = (
     Shape(3, (9, 21), 48, (3, 3), 72, dilation=2, before=2, order="fwc"),
     Shape(1, (11, 8), 64, (1, 3), 72, before=(0, 1), order="fcw"),
     Shape(2, (33,), 128, (5,), 160, before=2, order="fcw"),
+    Shape(2, (18, 21), 3, (7, 7), 64, before=3, order="fcw"),
+    Shape(3, (9, 30), 4, (3, 5), 96, before=(1, 2), order="fwc"),
 )
 
 # Each channel for itself; of so many results that a thread has a run of two or four, and lengths that no run divides.

@@ -112,10 +112,7 @@ std::optional<Plan> GatheredRows::plan(const KernelFunction &kernel, const Group
   if (*row.size * bytes > kMostBytes || *row.size % width != 0 || !result.map.isIdentity() ||
       !takesApart(op, op.getNumLoops() - 1))
     return std::nullopt;
-  int64_t rows = 1; // that are known
-  for (const SpaceAxis &axis : ArrayRef(shape.axes).drop_back())
-    rows *= axis.size.value_or(1);
-  if (rows < kLeastRows)
+  if (GroupShape::sizeOf(ArrayRef(shape.axes).drop_back()).value_or(kLeastRows) < kLeastRows)
     return std::nullopt;
   return Plan{name(), kThreads, {{"width", width}}, {{extentsOf(ArrayRef(shape.axes).drop_back()), kThreads}}};
 }

@@ -45,7 +45,7 @@ mlir::Value insideOfBorder(mlir::Value image);
 
 /// A tensor of `shape`; `element` computes what stands at a place.
 inline mlir::Value
-buildTensor(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type,
+buildTensor(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> shape, mlir::Type type,
             llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> element) {
   mlir::Value empty = mlir::tensor::EmptyOp::create(b, loc, shape, type);
   const auto rank = unsigned(shape.size());
@@ -59,6 +59,12 @@ buildTensor(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shap
                mlir::linalg::YieldOp::create(inside, loc, element(inside, place));
              })
       .getResult(0);
+}
+/// The same where the shape is known.
+inline mlir::Value
+buildTensor(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type,
+            llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> element) {
+  return buildTensor(b, loc, mlir::getAsIndexOpFoldResult(b.getContext(), shape), type, element);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/products/few_channels.h"
 
 #include "compiler/dispatch/analysis/border.h"
+#include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/computed_tensor.h"
 
@@ -13,6 +14,8 @@ namespace tenon::compiler::dispatch {
 namespace {
 
 constexpr int64_t kStepBytes = 128, kVectorBytes = 16; // what tensor cores multiply at once, and what is copied at once
+// Of dimensions that the program does not know: it matters how much longer one is than its results.
+constexpr double kAssumedLength = 256;
 
 /// A dimension of the image, place * loop + step * column: a column of the window that may become a part of the copy's
 /// last dimension.
@@ -48,7 +51,8 @@ private:
   const Window *windowOf(unsigned dimension);
   bool isJoined(unsigned loop);
   Value number(OpBuilder &b, int64_t value) { return PlaceMath(b, loc_).number(value); }
-  Value build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
+  OpFoldResult sizeOf(unsigned dimension);
+  Value build(ArrayRef<OpFoldResult> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element);
   SmallVector<Value> columnsAt(OpBuilder &b, Value place);
   Value copyImage();
   Value copyFilters();
@@ -134,9 +138,26 @@ double Joiner::copySize(ArrayRef<Window> windows) {
       continue;
     const auto *window =
         llvm::find_if(windows, [&, at = dimension](const Window &each) { return each.dimension == at; });
-    size *= double(window == windows.end() ? length : sizes_[window->loop]);
+    const bool isUnknown = ShapedType::isDynamic(length);
+    if (window == windows.end())
+      size *= isUnknown ? kAssumedLength : double(length);
+    else
+      size *= isUnknown ? kAssumedLength / double(window->place) : double(sizes_[window->loop]);
   }
   return size;
+}
+
+/// Of the copy of the image, along a dimension of the image that is not its channels.
+OpFoldResult Joiner::sizeOf(unsigned dimension) {
+  const Window *window = windowOf(dimension);
+  const int64_t known = window ? sizes_[window->loop] : shapeOf(convolution_.image)[dimension];
+  if (!ShapedType::isDynamic(known))
+    return b_.getIndexAttr(known);
+  if (!window)
+    return dimensionOf(b_, loc_, convolution_.image->get(), dimension);
+  OpOperand *start = op_.getDpsInitOperand(0);
+  return dimensionOf(b_, loc_, start->get(),
+                     *op_.getMatchingIndexingMap(start).getResultPosition(b_.getAffineDimExpr(window->loop)));
 }
 
 const Window *Joiner::windowOf(unsigned dimension) {
@@ -151,7 +172,7 @@ bool Joiner::isJoined(unsigned loop) {
 
 /// A tensor of zeros, but for places whose last index is a window's column and a channel. Room beyond the channels is
 /// zero, too.
-Value Joiner::build(ArrayRef<int64_t> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
+Value Joiner::build(ArrayRef<OpFoldResult> shape, function_ref<Value(OpBuilder &, ArrayRef<Value>)> element) {
   Type type = this->element();
   Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
   const int64_t room = roomOf(joined_), length = lengthOf(joined_, room);
@@ -190,13 +211,11 @@ SmallVector<Value> Joiner::columnsAt(OpBuilder &b, Value place) {
 }
 
 Value Joiner::copyImage() {
-  SmallVector<int64_t> shape;
-  for (auto [dimension, length] : llvm::enumerate(shapeOf(convolution_.image)))
-    if (const Window *window = windowOf(dimension))
-      shape.push_back(sizes_[window->loop]);
-    else if (image_.getResult(dimension) != b_.getAffineDimExpr(channelsLoop()))
-      shape.push_back(length);
-  shape.push_back(paddedLength(joined_));
+  SmallVector<OpFoldResult> shape;
+  for (unsigned dimension = 0; dimension < image_.getNumResults(); ++dimension)
+    if (image_.getResult(dimension) != b_.getAffineDimExpr(channelsLoop()))
+      shape.push_back(sizeOf(dimension));
+  shape.push_back(b_.getIndexAttr(paddedLength(joined_)));
   return build(shape, [&](OpBuilder &b, ArrayRef<Value> at) {
     const SmallVector<Value> columns = columnsAt(b, at.back());
     SmallVector<Value> place;
@@ -222,11 +241,11 @@ Value Joiner::copyImage() {
 }
 
 Value Joiner::copyFilters() {
-  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> shape;
   for (auto [expr, length] : llvm::zip_equal(filters_.getResults(), shapeOf(convolution_.filters)))
     if (!isJoined(cast<AffineDimExpr>(expr).getPosition()))
-      shape.push_back(length);
-  shape.push_back(paddedLength(joined_));
+      shape.push_back(b_.getIndexAttr(length));
+  shape.push_back(b_.getIndexAttr(paddedLength(joined_)));
   return build(shape, [&](OpBuilder &b, ArrayRef<Value> at) -> Value {
     const SmallVector<Value> columns = columnsAt(b, at.back());
     SmallVector<Value> place;

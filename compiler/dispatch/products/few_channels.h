@@ -17,8 +17,9 @@
 
 namespace tenon::compiler::dispatch {
 
-/// Of a convolution whose channels are few (Convolution::hasManyChannels), or no multiple of 16 bytes, or of a gradient
-/// by filters of such a one. Nothing happens where its window has no column.
+/// Of a convolution, of images of unknown number and size, too, whose channels are few (Convolution::hasManyChannels),
+/// or no multiple of 16 bytes, or of a gradient by filters of such a one. Nothing happens where its window has no
+/// column.
 /// @return what reads the copies
 mlir::linalg::GenericOp joinWindowWithChannels(const Convolution &convolution);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr double kLeastMultiplications = 1 << 26, kLeastOnCores = 1 << 22;
 constexpr int64_t kLeastBytes = 64, kVectorBytes = 16, kLineBytes = 128;
 // Images that a program is taken to have which does not say how many, and places of each along an axis.
-constexpr int64_t kAssumed = 8;
+constexpr int64_t kAssumedImages = 8, kAssumedPlaces = 64;
 
 /// The operand that the side is, but for an extension; null where it is computed.
 OpOperand *operandOf(const ContractionSide &side, linalg::GenericOp op) {
@@ -38,10 +38,17 @@ bool isTurned(Type element) {
   return element.getIntOrFloatBitWidth() == 16;
 }
 
-bool isLarge(ArrayRef<int64_t> loops, bool isOnCores) {
+bool isLarge(linalg::GenericOp op, bool isOnCores) {
+  auto assumed = [&](unsigned loop) {
+    const bool isPlace = llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+      return llvm::any_of(map.getResults(),
+                          [&](AffineExpr expr) { return !isa<AffineDimExpr>(expr) && expr.isFunctionOfDim(loop); });
+    });
+    return isPlace ? kAssumedPlaces : kAssumedImages;
+  };
   double multiplications = 1;
-  for (int64_t size : loops)
-    multiplications *= double(ShapedType::isDynamic(size) ? kAssumed : size);
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    multiplications *= double(ShapedType::isDynamic(size) ? assumed(loop) : size);
   return multiplications >= (isOnCores ? kLeastOnCores : kLeastMultiplications);
 }
 
@@ -110,7 +117,7 @@ std::optional<Convolution> Convolution::ofUnknownImages(linalg::GenericOp op) {
     return std::nullopt;
   Convolution found{op};
   found.isOnCores = mayRoundForTensorCores(*product);
-  if (!isLarge(op.getStaticLoopRanges(), found.isOnCores))
+  if (!isLarge(op, found.isOnCores))
     return std::nullopt;
   for (const ContractionSide *side : {&product->left, &product->right}) {
     OpOperand *operand = operandOf(*side, op);

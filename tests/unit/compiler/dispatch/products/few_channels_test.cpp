@@ -12,7 +12,9 @@ class JoinWindow : public ConvolutionTest {
 protected:
   /// Shapes of the image and the filters that are read afterwards.
   std::array<llvm::ArrayRef<int64_t>, 2> join(const Shape &shape) {
-    const std::optional<Convolution> found = convolution(shape);
+    std::optional<Convolution> found = convolution(shape);
+    if (!found)
+      found = Convolution::ofUnknownImages(result());
     EXPECT_TRUE(found);
     joinWindowWithChannels(*found);
     EXPECT_TRUE(succeeded(mlir::verify(*module_))) << messages_;
@@ -36,6 +38,17 @@ TEST_F(JoinWindow, RowsJoinThemWhereThatTakesNoMoreMemory) {
   EXPECT_TRUE(llvm::all_of(result().getIndexingMapsArray(), [](mlir::AffineMap map) {
     return map.isProjectedPermutation();
   })) << "a product of matrices";
+}
+
+TEST_F(JoinWindow, ImagesMayBeOfAnyNumberAndSize) {
+  constexpr int64_t kUnknown = mlir::ShapedType::kDynamic;
+  EXPECT_EQ(join({.batch = -1, .size = 64, .channels = 3, .results = 64, .window = 7, .stride = 2})[0],
+            (llvm::ArrayRef<int64_t>{kUnknown, 133, 64, 32}));
+  EXPECT_EQ(join({.batch = -1, .channels = 3, .results = 64, .window = 7, .stride = 2, .isOfAnySize = true})[0],
+            (llvm::ArrayRef<int64_t>{kUnknown, kUnknown, kUnknown, 32}));
+  EXPECT_EQ(join({.batch = 2, .channels = 3, .results = 128, .isOfAnySize = true})[0],
+            (llvm::ArrayRef<int64_t>{2, kUnknown, kUnknown, 32}))
+      << "rows, too";
 }
 
 TEST_F(JoinWindow, NoStepIsMoreThanHalfZeros) {
