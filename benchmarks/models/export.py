@@ -80,7 +80,7 @@ def decompositions():
         aten.norm_except_dim.default: norm_except_dim, aten.embedding_dense_backward.default: embedding_backward} | torch._decomp.get_decompositions([  # pylint: disable=protected-access
         aten.nll_loss_forward, aten.nll_loss_backward, aten.native_layer_norm_backward, aten.gelu_backward,
         aten._log_softmax_backward_data, aten._softmax_backward_data, aten.tanh_backward, aten.index_add, aten.upsample_bilinear2d,
-        aten.threshold_backward])
+        aten.threshold_backward, aten._native_batch_norm_legit.no_stats])
 
 
 OTHER_NAMES = {torch.ops.aten.__and__.Tensor: torch.ops.aten.bitwise_and.Tensor,
