@@ -129,7 +129,12 @@ private:
   void chooseFew() {
     static const std::set<std::string> common = {"abs", "add", "and", "cvt",  "fma", "mad", "max", "min", "mul",
                                                  "neg", "not", "or",  "selp", "shl", "shr", "sub", "xor"};
-    const bool isCommon = chance(0.7);
+    auto isPrinted = [](const FormEntry &entry) {
+      const std::string instruction = entry.form->instruction();
+      return common.count(opcodeOf(*entry.form)) && instruction.find(".sat") == std::string::npos &&
+             instruction.find(".xorsign") == std::string::npos;
+    };
+    const bool isCommon = chance(0.8);
     static const unsigned widths[] = {16, 32, 32, 32, 32, 64};
     const unsigned width = widths[below(6)];
     auto isWide = [&](const std::string &type) { return type != "pred" && bitsOf(type) == width; };
@@ -137,10 +142,14 @@ private:
     while (few_.size() < count) {
       const FormEntry &entry = anyForm();
       if (entry.form->results.size() == 1 && !entry.form->operands.empty() && !entry.isUnread && !entry.ofWarp &&
-          !entry.needsAllLanes && (!isCommon || common.count(opcodeOf(*entry.form))) &&
-          isWide(entry.form->results[0]) && isWide(entry.form->operands[0]))
+          !entry.needsAllLanes && (!isCommon || isPrinted(entry)) && isWide(entry.form->results[0]) &&
+          isWide(entry.form->operands[0]))
         few_.push_back(&entry);
     }
+    while (few_.size() == count && chance(0.5)) // what decides
+      if (const FormEntry &entry = anyForm(); opcodeOf(*entry.form) == "setp" && !entry.needsAllLanes &&
+                                              !entry.ofWarp && isWide(entry.form->operands[0]) && !entry.readsBits)
+        few_.push_back(&entry);
   }
 
   const FormEntry &chooseForm() { return few_.empty() ? anyForm() : *few_[below(few_.size())]; }
@@ -178,6 +187,27 @@ private:
     for (const std::string &type : entry->form->results)
       step.results.push_back(define(type, entry));
     steps.push_back(std::move(step));
+    if (!few_.empty() && !isGuarded && chance(0.2))
+      repeat(steps, *entry);
+  }
+
+  /// The last step a few times more, of what it gave, and of what else it took.
+  void repeat(std::vector<Step> &steps, const FormEntry &entry) {
+    const golden::Form &form = *entry.form;
+    std::vector<size_t> places;
+    for (size_t k = 0; k < form.operands.size(); ++k)
+      if (bitsOf(form.operands[k]) == bitsOf(form.results[0]) && !steps.back().sources[k].isConstant())
+        places.push_back(k);
+    if (places.empty() || form.results.size() != 1 || entry.isUnread || entry.givesLoose || entry.isExtended ||
+        entry.readsBits)
+      return;
+    const size_t place = places[below(places.size())];
+    for (size_t count = 1 + below(5); count-- > 0;) {
+      Step next = steps.back();
+      next.sources[place].reg = next.results[0];
+      next.results = {define(form.results[0], &entry)};
+      steps.push_back(std::move(next));
+    }
   }
 
   /// A few steps that all lanes need not execute; `carried` is what they computed last of that width.
