@@ -9,7 +9,7 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// A thread shifts half of a line at a time, so that there is work for all threads where lines are few.
+// A thread shifts half of a line at a time: the words of a whole one are more than registers.
 constexpr uint32_t kHalves = 2, kWordBytes = 4;
 
 int64_t elementBytesOf(const Operand &operand) {
@@ -35,17 +35,20 @@ bool ShiftedLines::mayBring(const Product &product) {
          hasLines(product, product.right);
 }
 
+bool ShiftedLines::mayBeSplit(const GroupShape &shape, const Product &product) {
+  return llvm::any_of(ArrayRef{&product.left, &product.right}, [&](const Operand *operand) {
+    const std::optional<int64_t> size = shape.axes[operand->vectorAxis].size;
+    return !size || *size * elementBytesOf(*operand) % kVectorBytes != 0;
+  });
+}
+
 bool ShiftedLines::mayBring(const ProductKernel &kernel) {
   const Product &product = kernel.product;
   auto isWritten = [&](const Operand &operand) {
     return kernel.bodies.arguments().written.contains(operand.tensor().binding);
   };
-  auto mayBeSplit = [&](const Operand &operand) {
-    const std::optional<int64_t> size = kernel.shape.axes[operand.vectorAxis].size;
-    return !size || *size * elementBytesOf(operand) % kVectorBytes != 0;
-  };
   return mayBring(product) && !kernel.rowPatches && !kernel.reducedPatches && !isWritten(product.left) &&
-         !isWritten(product.right) && (mayBeSplit(product.left) || mayBeSplit(product.right));
+         !isWritten(product.right) && mayBeSplit(kernel.shape, product);
 }
 
 void ShiftedLines::forEach(uint32_t count, llvm::function_ref<void(Value, uint32_t)> body) {
@@ -254,41 +257,42 @@ void ShiftedLines::ask(TileSpace &space, const Operand &operand, const Pieces &p
       [&] { askAtEnds(space, operand, stage, step, inTile); });
 }
 
+/// A thread has a line, and shifts one half of it after the other: what is written has been read. Where lanes vote, or
+/// wait for each other, code of the producer that has no lines gets no uniform registers either, from which copies of
+/// boxes take addresses.
 void ShiftedLines::shift(Value stage, Value step) {
   constexpr uint32_t kInHalf = kVectors / kHalves, kWords = kVectorBytes / kWordBytes;
   const auto elementBytes = unsigned(elementBytesOf(kernel_.product.left));
   const bool isRounded = kernel_.product.warpElement().isTF32();
-  forEach((kernel_.rows + kernel_.columns) * kHalves, [&](Value number, uint32_t) {
-    Value line = k_.div(number, k_.number(kHalves)), half = k_.rem(number, k_.number(kHalves));
-    Value first = k_.mul(half, k_.number(kInHalf));
+  forEach(kernel_.rows + kernel_.columns, [&](Value line, uint32_t) {
     Value behind = k_.load(k_.b.getI32Type(), note(step, line), kNoteBytes);
-    Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0));
-    auto isSome = [&](Value word) {
-      return arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, word, zero).getResult();
+    auto vectorAt = [&](uint32_t vector) {
+      return vector < kVectors ? place(stage, line, k_.number(vector)) : beside(step, line);
     };
-    auto shiftHalf = [&] {
-      SmallVector<Value> places, words;
-      for (uint32_t vector = 0; vector < kInHalf; ++vector)
-        places.push_back(place(stage, line, k_.add(first, k_.number(vector))));
-      // Behind the first half lies the second one, behind that the vector beside the line.
-      SmallVector<Value> sources = places;
-      sources.push_back(
-          k_.select(k_.equal(half, k_.number(0)), place(stage, line, k_.number(kInHalf)), beside(step, line)));
-      for (Value from : sources) {
-        Value vector = k_.load(vectorOf(k_), from, kVectorBytes);
+    auto shiftLine = [&] {
+      SmallVector<Value> words;
+      auto read = [&](uint32_t vector) {
+        Value all = k_.load(vectorOf(k_), vectorAt(vector), kVectorBytes);
         for (uint32_t word = 0; word < kWords; ++word)
-          words.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, vector, k_.number(word)));
+          words.push_back(LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(word)));
+      };
+      read(0);
+      for (uint32_t half = 0; half < kHalves; ++half) {
+        for (uint32_t vector = 1; vector <= kInHalf; ++vector)
+          read(half * kInHalf + vector);
+        SmallVector<Value> run = shiftedWords(k_, words, behind, elementBytes, kInHalf * kWords);
+        if (isRounded)
+          for (Value &word : run)
+            word = core_.toTf32(arith::BitcastOp::create(k_.b, k_.loc, k_.b.getF32Type(), word));
+        for (uint32_t vector = 0; vector < kInHalf; ++vector)
+          k_.store(vectorOfWords(k_, ArrayRef(run).slice(vector * kWords, kWords)), vectorAt(half * kInHalf + vector),
+                   kVectorBytes);
+        words.erase(words.begin(), words.end() - kWords);
       }
-      SmallVector<Value> run = shiftedWords(k_, words, behind, elementBytes, kInHalf * kWords);
-      if (isRounded)
-        for (Value &word : run)
-          word = core_.toTf32(arith::BitcastOp::create(k_.b, k_.loc, k_.b.getF32Type(), word));
-      // The other half of the line is this warp's, and has to be read before it is written.
-      k_.syncWarp();
-      for (auto [vector, to] : llvm::enumerate(places))
-        k_.store(vectorOfWords(k_, ArrayRef(run).slice(vector * kWords, kWords)), to, kVectorBytes);
     };
-    isRounded ? shiftHalf() : k_.when(isSome(k_.ballot(isSome(behind))), shiftHalf);
+    Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(0));
+    isRounded ? shiftLine()
+              : k_.when(arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, behind, zero), shiftLine);
   });
 }
 

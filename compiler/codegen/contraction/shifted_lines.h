@@ -9,7 +9,7 @@
 //   beside it    | x y z 0 |  2               the ninth vector; by how much it begins behind the first
 //   shifted      | a b c d | e f g ... y z |
 //
-// No thread waits for memory: the vectors of later steps are on their way meanwhile. What is behind the end of the
+// The vectors of later steps are on their way meanwhile. What is behind the end of the
 // reduced elements, or of the tensor, is not read: copies leave zeros there.
 #pragma once
 
@@ -33,7 +33,9 @@ public:
 
   /// Whether a product's operands can be brought so.
   static bool mayBring(const Product &product);
-  /// And are, where one of them is not known to have aligned rows.
+  /// Whether one of them is not known to have aligned rows.
+  static bool mayBeSplit(const GroupShape &shape, const Product &product);
+  /// And are, where that is so.
   static bool mayBring(const ProductKernel &kernel);
 
   /// Elements are counted from the aligned vector in which the tensor begins.

@@ -24,13 +24,18 @@ Value StageRing::wordOf(uint32_t number) {
   return arith::ConstantOp::create(k_.b, k_.loc, k_.b.getI32IntegerAttr(int32_t(number)));
 }
 
+template <typename Operation> Value StageRing::ofStages(Value step) {
+  auto of = [&](uint32_t stages) -> Value { return Operation::create(k_.b, k_.loc, k_.word(step), wordOf(stages)); };
+  return usesAll_ ? k_.select(usesAll_, of(stages_), of(fewer_)) : of(stages_);
+}
+
 Value StageRing::stageOf(Value step) {
-  Value stage = arith::RemUIOp::create(k_.b, k_.loc, k_.word(step), wordOf(stages_));
+  Value stage = ofStages<arith::RemUIOp>(step);
   return arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), stage);
 }
 
 void StageRing::wait(Value barrier, Value step, bool isBefore) {
-  Value round = arith::DivUIOp::create(k_.b, k_.loc, k_.word(step), wordOf(stages_));
+  Value round = ofStages<arith::DivUIOp>(step);
   if (isBefore)
     round = arith::AddIOp::create(k_.b, k_.loc, round, wordOf(1));
   Value parity = arith::AndIOp::create(k_.b, k_.loc, round, wordOf(1));

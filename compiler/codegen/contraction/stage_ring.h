@@ -23,12 +23,20 @@ public:
 
   static constexpr uint32_t bytes(uint32_t stages) { return 2 * 8 * stages; }
 
+  /// All stages are used where `usesAll` holds, which is the same for all threads; else the first `fewer`.
+  void useFewer(mlir::Value usesAll, uint32_t fewer) {
+    usesAll_ = usesAll;
+    fewer_ = fewer;
+  }
+
   /// By one thread, before all others pass a barrier of the block: how many arrivals fill a stage (i64), how many empty
   /// it.
   void create(mlir::Value filling, mlir::Value emptying);
   void create(mlir::Value filling, uint32_t emptying) { create(filling, k_.number(emptying)); }
 
-  /// Steps have fewer than 2^32 numbers: words divide in a third of the instructions.
+  /// Steps have fewer than 2^32 numbers: words divide in a third of the instructions. Where stages are a power of two,
+  /// uniform registers do, from which copies and `wgmma` take addresses; what else comes of a division each step moves
+  /// there.
   mlir::Value stageOf(mlir::Value step);
   /// Until what was in the step's stage before has been read. The first steps find theirs empty.
   void waitUntilEmpty(mlir::Value step) { wait(emptyBarrier(step), step, /*isBefore=*/true); }
@@ -55,6 +63,8 @@ public:
 
 private:
   mlir::Value wordOf(uint32_t number);
+  /// Word operations `of(word(step), stages)`, of as many stages as are used.
+  template <typename Operation> mlir::Value ofStages(mlir::Value step);
   mlir::Value barrier(uint32_t first, mlir::Value step);
   mlir::Value fullBarrier(mlir::Value step) { return barrier(0, step); }
   mlir::Value emptyBarrier(mlir::Value step) { return barrier(stages_, step); }
@@ -64,6 +74,8 @@ private:
   KernelBuilder &k_;
   mlir::Value barriers_;
   const uint32_t stages_;
+  mlir::Value usesAll_; // null: always
+  uint32_t fewer_ = 0;
 };
 
 } // namespace tenon::compiler::codegen

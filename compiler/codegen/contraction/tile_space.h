@@ -16,6 +16,10 @@ struct PulledBack {
   uint32_t rows = 0, columns = 0;
 };
 
+/// How far rows of the operands are from each other in memory where a kernel of warpgroups runs: any, multiples of 16
+/// bytes, or others, which split vectors.
+enum class RowStarts : uint8_t { Any, Aligned, Split };
+
 /// What those who write a contraction's kernel share.
 struct ProductKernel {
   const KernelFunction &kernel;
@@ -32,12 +36,13 @@ struct ProductKernel {
   Patches rowPatches = {};     // of `rows` positions
   Patches reducedPatches = {}; // of `depth` positions
   PulledBack pulledBack = {};
-  uint16_t target = 0;     // number of the architecture
-  int64_t least = 1;       // rows, or columns, where one of these sizes alone is unknown
-  uint32_t parts = 1;      // of the tiles of the last round (kernels/shared_tiles.h)
-  uint32_t inRound = 0;    // blocks
-  bool isInTurn = false;   // consumers have whole tiles, one after the other (kernels/warpgroup_roles.h)
-  uint32_t deep = 1;       // blocks of a cluster that have some steps each of one tile (kernels/divided_sums.h)
+  uint16_t target = 0;   // number of the architecture
+  int64_t least = 1;     // rows, or columns, where one of these sizes alone is unknown
+  uint32_t parts = 1;    // of the tiles of the last round (kernels/shared_tiles.h)
+  uint32_t inRound = 0;  // blocks
+  bool isInTurn = false; // consumers have whole tiles, one after the other (kernels/warpgroup_roles.h)
+  uint32_t deep = 1;     // blocks of a cluster that have some steps each of one tile (kernels/divided_sums.h)
+  RowStarts starts = RowStarts::Any;
   mlir::Value shares = {}; // memory of the sums that parts leave, and of what says that they have
   mlir::Value shareFlags = {};
 

@@ -29,7 +29,8 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     return function.emitError() << "strategy '" << name.getValue() << "' does not take this kernel's operations";
   for (auto [choice, value] : plan->choices) {
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
-    if (choice == kImagesOfPatch && !given) // of a tile that somebody gave: patches are chosen with all their sides
+    // Of a tile that somebody gave: patches are chosen with all their sides, and the kernel is for any rows.
+    if ((choice == kImagesOfPatch || choice == kRowStarts) && !given)
       continue;
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
     const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&

@@ -122,53 +122,71 @@ void WarpgroupProduct::computeTiles() {
 }
 
 bool WarpgroupProduct::mayShift(const ProductKernel &kernel) {
-  return mayShiftLines(kernel.rows, kernel.columns) && !ComputedTile::operandOf(kernel.product, kernel.shape) &&
-         ShiftedLines::mayBring(kernel);
+  return kernel.starts != RowStarts::Aligned && mayShiftLines(kernel.rows, kernel.columns) &&
+         !ComputedTile::operandOf(kernel.product, kernel.shape) && ShiftedLines::mayBring(kernel);
 }
 
-void WarpgroupProduct::shiftLines(Value step) {
-  k_.barrier(); // what other threads have copied
-  lines_->shift(inArena(stageBytes(step)), step);
+/// By each producer every other step, in the order of the ring. It asks for the vectors of one while those of its step
+/// before arrive, and shifts these.
+void WarpgroupProduct::shiftLines() {
+  Value turns = k_.number(producers_), turn = k_.sub(group_, k_.number(kConsumers));
+  auto handOver = [&](Value step, uint32_t pending) {
+    core_.waitForGroups(pending);
+    k_.barrier(); // what other threads have copied
+    lines_->shift(inArena(stageBytes(step)), step);
+    core_.publish();
+    ring_->fill(step);
+    k_.barrier(); // what lies beside these lines is written over
+  };
+  // The last step before `end` that is this producer's, of so many that the block has brought without a break.
+  auto handOverLast = [&](Value end, Value count) {
+    Value behind = k_.add(k_.rem(k_.sub(k_.add(end, turns), k_.add(turn, k_.number(1))), turns), k_.number(1));
+    k_.when(k_.less(behind, k_.add(count, k_.number(1))), [&] { handOver(k_.sub(end, behind), 0); });
+  };
+  Value steps = forEachTile([&](Tile &tile, const Part &part) {
+    const Operand &left = kernel_.product.left, &right = kernel_.product.right;
+    const ShiftedLines::Pieces ofLeft = lines_->findPieces(tile.space, left),
+                               ofRight = lines_->findPieces(tile.space, right);
+    Value first = k_.rem(k_.sub(k_.add(turn, turns), k_.rem(part.first, turns)), turns);
+    k_.loop(first, part.count, turns, {}, [&](Value inPart, ValueRange) {
+      Bodies::Scope scope(kernel_.bodies);
+      Value step = k_.add(part.first, inPart), inTile = k_.add(part.begin, inPart), to = inArena(stageBytes(step));
+      ring_->waitUntilEmpty(step);
+      lines_->ask(tile.space, left, ofLeft, to, step, inTile);
+      lines_->ask(tile.space, right, ofRight, to, step, inTile);
+      core_.closeGroup();
+      k_.when(k_.less(k_.number(producers_ - 1), isDeep() ? inPart : step), [&] { handOver(k_.sub(step, turns), 1); });
+      return Values();
+    });
+    if (!isDeep())
+      return;
+    handOverLast(k_.add(part.first, part.count), part.count);
+    DividedSums::meet(k_);
+  });
+  if (!isDeep())
+    handOverLast(steps, steps);
 }
 
 /// A step is handed over when its copies are there, which is seen when those of later steps have been asked for.
 void WarpgroupProduct::copyElements(Copies how) {
   auto handOver = [&](Value step, uint32_t pending) {
     core_.waitForGroups(pending);
-    if (how == Copies::Shifted)
-      shiftLines(step);
     core_.publish();
     ring_->fill(step);
   };
   Value ahead = k_.number(kCopiedAhead);
   // The last steps before `end`, of so many that the block has brought without a break.
   auto handOverLast = [&](Value end, Value count) {
-    if (how == Copies::Shifted) { // once in the code
-      k_.loop(k_.sub(end, k_.min(ahead, count)), end, k_.number(1), {}, [&](Value step, ValueRange) {
-        handOver(step, 0);
-        return Values();
-      });
-      return;
-    }
     for (uint32_t left = kCopiedAhead; left > 0; --left)
       k_.when(k_.less(k_.number(left - 1), count), [&] { handOver(k_.sub(end, k_.number(left)), left - 1); });
   };
   Value steps = forEachTile([&](Tile &tile, const Part &part) {
-    SmallVector<ShiftedLines::Pieces> pieces; // of the left operand, of the right one
-    const Operand &left = kernel_.product.left, &right = kernel_.product.right;
-    if (how == Copies::Shifted)
-      pieces = {lines_->findPieces(tile.space, left), lines_->findPieces(tile.space, right)};
     forEachStep(part, [&](Value step, Value inTile) {
       Bodies::Scope scope(kernel_.bodies);
       Value to = inArena(stageBytes(step));
       ring_->waitUntilEmpty(step);
-      if (how == Copies::Shifted) {
-        lines_->ask(tile.space, left, pieces[0], to, step, inTile);
-        lines_->ask(tile.space, right, pieces[1], to, step, inTile);
-      } else {
-        tile.left.bring(to, inTile, how == Copies::Vectors);
-        tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, how == Copies::Vectors);
-      }
+      tile.left.bring(to, inTile, how == Copies::Vectors);
+      tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, how == Copies::Vectors);
       core_.closeGroup();
       Value brought = isDeep() ? k_.sub(step, part.first) : step;
       k_.when(k_.less(k_.number(kCopiedAhead - 1), brought), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
@@ -217,22 +235,27 @@ void WarpgroupProduct::waitUntilFull(const Tile &tile, Value step) {
 
 void WarpgroupProduct::produce() {
   k_.leaveRegisters(producerRegisters());
-  auto copy = [&](Copies how) {
+  // What one producer does while another one has nothing to do.
+  auto alone = [&](llvm::function_ref<void()> body) {
     if (producers_ == 1)
-      return copyElements(how);
-    k_.when(k_.equal(group_, k_.number(kConsumers)), [&] { copyElements(how); });
+      return body();
+    k_.branch(k_.equal(group_, k_.number(kConsumers)), body, [&] {
+      if (isDeep())
+        forEachTile([&](Tile &, const Part &) { DividedSums::meet(k_); });
+    });
   };
   auto slow = [&] {
     if (!shifts_)
-      return copy(Copies::Single);
-    lines_.emplace(kernel_, core_, kGroupThreads,
-                   inArena(k_.number(int64_t(stages_) * stageBytesOf(kernel_.rows, kernel_.columns))));
-    copy(Copies::Shifted);
+      return alone([&] { copyElements(Copies::Single); });
+    Value behindStages = k_.number(int64_t(stagesBesideLines(kernel_.rows, kernel_.columns)) *
+                                   stageBytesOf(kernel_.rows, kernel_.columns));
+    lines_.emplace(kernel_, core_, kGroupThreads, inArena(behindStages));
+    shiftLines();
   };
   auto fast = [&] {
-    if (hasMaps())
-      return computed_ ? computeTiles() : askForBoxes();
-    isMixed() ? copyRows() : copy(Copies::Vectors);
+    if (computed_ && hasMaps())
+      return computeTiles();
+    alone([&] { hasMaps() ? askForBoxes() : isMixed() ? copyRows() : copyElements(Copies::Vectors); });
   };
   k_.asTeam(thread_, kGroupThreads, k_.add(group_, k_.number(kFirstBarrier)), [&] { k_.branch(isFast_, fast, slow); });
 }

@@ -70,7 +70,7 @@ void WarpgroupProduct::forEachStep(const Part &part, llvm::function_ref<void(Val
 void WarpgroupProduct::run() {
   k_.wantResident(1);
   arena_ = k_.dynamicShared();
-  ring_.emplace(k_, inArena(k_.number(ringAt(kernel_.rows, kernel_.columns))), stages_);
+  ring_.emplace(k_, inArena(k_.number(ringAt(kernel_.rows, kernel_.columns))), stagesOf(kernel_.rows, kernel_.columns));
   count_ = stepsOf(first_);
   if (isShared())
     shared_.emplace(k_, first_.tiles(), count_, kernel_.inRound, kernel_.parts);
@@ -85,7 +85,11 @@ void WarpgroupProduct::run() {
   auto isAligned = [&](OperandTile &tile) {
     return hasMaps() && &tile.operand() == computed_ ? computedTile(any).isAligned() : tile.isAligned();
   };
-  isFast_ = k_.both(isAligned(any.left), isAligned(any.right));
+  isFast_ = kernel_.starts == RowStarts::Split
+                ? arith::ConstantIntOp::create(k_.b, k_.loc, k_.b.getI1Type(), 0).getResult()
+                : k_.both(isAligned(any.left), isAligned(any.right));
+  if (shifts_)
+    ring_->useFewer(isFast_, stagesBesideLines(kernel_.rows, kernel_.columns));
   // Of a stage: one thread that asks for boxes and one of each warp that computes, all that copy, or both.
   const uint32_t asking = 1 + (computed_ ? kGroupThreads / 32 : 0);
   Value copying = k_.number(kGroupThreads), filling = copying;
@@ -132,7 +136,8 @@ bool mayCopyRows(const Product &product) {
 }
 
 bool mayShiftLines(uint32_t rows, uint32_t columns) {
-  constexpr uint32_t kLeast = 4; // two are on their way, one is shifted, one is multiplied
+  // Of each producer one is on its way and one is shifted, and one is multiplied: with fewer, they wait for each other.
+  constexpr uint32_t kLeast = 5;
   return stagesBesideLines(rows, columns) >= kLeast;
 }
 

@@ -31,8 +31,9 @@ inline constexpr uint32_t kPartColumns = 64;
 inline constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
 // Where a step has sums of its own, which take up to 96 more.
 inline constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
-// Of a block of 512, which is given 128 each: two warpgroups that compute an operand.
+// Of a block of 512, which is given 128 each: two warpgroups that compute an operand, or shift lines.
 inline constexpr uint32_t kComputingRegisters = 88, kFedRegisters = 168;
+inline constexpr uint32_t kShiftingRegisters = 104, kFedByLines = 152;
 // The same where a consumer has 128 rows.
 inline constexpr uint32_t kFewComputingRegisters = 80, kManyFedRegisters = 176;
 inline constexpr uint32_t kMostColumnsAtOnce = 192, kColumnsAtOnce = 128;
@@ -77,8 +78,7 @@ class WarpgroupProduct {
 public:
   explicit WarpgroupProduct(const ProductKernel &kernel)
       : kernel_(kernel), k_(kernel.k), core_(k_, kernel.product.warpElement(), kernel.product.rightWarpElement()),
-        producers_(k_.threads / kGroupThreads - kConsumers), shifts_(mayShift(kernel)),
-        stages_((shifts_ ? stagesBesideLines : stagesOf)(kernel.rows, kernel.columns)), first_(kernel_) {
+        producers_(k_.threads / kGroupThreads - kConsumers), shifts_(mayShift(kernel)), first_(kernel_) {
     if (kernel_.tensorMaps.empty())
       return;
     if (kernel_.product.routes) {
@@ -149,11 +149,15 @@ private:
   /// That read a stage.
   uint32_t readers() const { return isInTurn() ? 1 : kConsumers; }
   uint32_t producerRegisters() const {
+    if (producers_ > 1 && shifts_)
+      return kShiftingRegisters;
     if (producers_ > 1)
       return parts() > 1 ? kFewComputingRegisters : kComputingRegisters;
     return hasManySums() ? kFewProducerRegisters : kProducerRegisters;
   }
   uint32_t consumerRegisters() const {
+    if (producers_ > 1 && shifts_)
+      return kFedByLines;
     if (producers_ > 1)
       return parts() > 1 ? kManyFedRegisters : kFedRegisters;
     return hasManySums() ? kManyConsumerRegisters : kConsumerRegisters;
@@ -199,9 +203,9 @@ private:
   void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to,
               mlir::Value reduced, mlir::Value step, bool isShared);
   /// How threads bring operands.
-  enum class Copies : uint8_t { Vectors, Shifted, Single };
+  enum class Copies : uint8_t { Vectors, Single };
   void copyElements(Copies how);
-  void shiftLines(mlir::Value step);
+  void shiftLines();
   void copyRows();
   void waitUntilFull(const Tile &tile, mlir::Value step);
 
@@ -234,9 +238,8 @@ private:
   ProductKernel kernel_;
   KernelBuilder &k_;
   TensorCore core_;
-  const uint32_t producers_; // of the warpgroups; two compute an operand, and take turns
+  const uint32_t producers_; // of the warpgroups; two compute an operand, or shift lines, and take turns
   const bool shifts_;        // lines, where operands are not aligned but begin so
-  const uint32_t stages_;    // steps whose operands shared memory holds
   TileSpace first_;          // for sizes, which are those of all tiles
   std::optional<TileMap> leftMap_, rightMap_;
   const Operand *computed_ = nullptr; // that the producer computes; null: none

@@ -7,6 +7,7 @@
 #include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/contraction/kernels/tensor_core_product.h"
 #include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/codegen/contraction/shifted_lines.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/cluster_sums.h"
 #include "compiler/codegen/strategies/products/contraction_plans.h"
@@ -177,7 +178,12 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
       choice(kClearsFlags) == 0;
   if (!isOfWarpgroups)
     return kernel.threads;
-  return ComputedTile::operandOf(*product, shape) ? kComputingThreads : kWarpgroupThreads;
+  const Product asRead = product->forWarpgroups();
+  const bool mayShift = choice(kRowStarts) != int64_t(RowStarts::Aligned) && ShiftedLines::mayBring(asRead) &&
+                        ShiftedLines::mayBeSplit(shape, asRead) &&
+                        mayShiftLines(uint32_t(choice("warpgroup_rows")), uint32_t(choice("warpgroup_columns")));
+  const bool hasTwoProducers = mayShift || ComputedTile::operandOf(*product, shape);
+  return hasTwoProducers ? kComputingThreads : kWarpgroupThreads;
 }
 
 unsigned Contraction::variantFor(const abi::TargetArch &target) const {
@@ -197,6 +203,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value == kConsumers;
   if (choice == kClearsFlags)
     return value == 0 || value == 1;
+  if (choice == kRowStarts)
+    return value >= int64_t(RowStarts::Any) && value <= int64_t(RowStarts::Split);
   if (choice == kImagesOfPatch)
     return value >= 1 && value <= kLargeTile;
   if (choice == kLeast)
@@ -238,6 +246,7 @@ void Contraction::write(Writer &writer) const {
     const WarpgroupTile tile{rows, columns, 0};
     if (mayShareInCluster(writer.shape, *product, tile))
       kernel.deep = uint32_t(writer.choiceOr(kDeep, 1));
+    kernel.starts = RowStarts(writer.choiceOr(kRowStarts, int64_t(RowStarts::Any)));
     kernel.isInTurn = writer.choiceOr(kTurns, 1) > 1 && mayTakeTurns(writer.shape, *product, tile);
     kernel.isSideBySide = !product->routes && isSideBySide(writer.shape, *product, rows);
     // Null for the operand that is computed.

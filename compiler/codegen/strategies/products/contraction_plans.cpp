@@ -84,7 +84,7 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     plan.tensorMaps = {(left ? left : right)->type(context)};
     if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
       plan.tensorMaps.push_back(result->type(context));
-  } else if (left && right) {
+  } else if (left && right && !(given && given->starts == RowStarts::Split)) {
     MLIRContext *context = product.left.value.getContext();
     plan.tensorMaps = {left->type(context), right->type(context)};
     if (const std::optional<TileMap> result = NarrowResult::mapOf(kernel, shape, product))
@@ -112,7 +112,7 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     }
     return plan;
   }
-  if (!left || !right)
+  if (!left || !right || (given && given->starts == RowStarts::Split))
     return plan;
   if (given && given->isInTurn && mayTakeTurns(shape, product, *tile))
     plan.choose(kTurns, kConsumers);
@@ -265,24 +265,63 @@ std::vector<Plan> plansOfUnknown(StringRef name, const KernelFunction &kernel, c
   return plans.size() == 1 ? plans : bySize(std::move(plans), most, shape, side);
 }
 
-/// Of matrices, in programs for Hopper alone.
+/// What has to hold, of sizes that are not known, for rows of both operands to be multiples of 16 bytes; nothing where
+/// some are known not to be, and lines of theirs are shifted.
+std::optional<SmallVector<Guard>> whereRowsAreAligned(const GroupShape &shape, const Product &product) {
+  constexpr int64_t kVectorBits = 128;
+  SmallVector<Guard> guards;
+  for (const Operand *operand : {&product.left, &product.right}) {
+    const int64_t multiple = kVectorBits / operand->value.getType().getIntOrFloatBitWidth();
+    const SpaceAxis &axis = shape.axes[operand->vectorAxis];
+    if (axis.size && *axis.size % multiple != 0 && ShiftedLines::mayBring(product))
+      return std::nullopt;
+    if (!axis.size)
+      guards.push_back(Guard{.length = extentsOf(axis), .orEmpty = true, .multipleOf = multiple});
+  }
+  return guards;
+}
+
+/// Of matrices, in programs for Hopper alone. Where only the program knows whether rows are aligned, it chooses between
+/// kernels that take boxes and others that shift lines: one of both would have fewer stages, and so much code that the
+/// compiler of PTX gives it other registers (an H200: bf16 nt 96 x 1024 x 4096 of unknown sizes 14.8 us, and 17.9 to
+/// 20.4 as one).
 std::vector<Plan> plansOfUnknownSizes(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                                       const Product &product) {
-  const bool isByWarpgroups = product.warpElement() != nullptr;
   std::vector<Plan> plans;
-  for (const SizedKernel &each : kernelsOfUnknownSizes(shape, isByWarpgroups ? product.forWarpgroups() : product)) {
-    if (isByWarpgroups) {
-      GivenWarpgroups given{WarpgroupTile{each.rows, each.columns, 0}};
-      given.deep = each.deep;
-      plans.push_back(planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given));
+  if (product.warpElement()) {
+    const Product asRead = product.forWarpgroups();
+    auto add = [&](RowStarts starts, ArrayRef<Guard> guards) {
+      for (const SizedKernel &each : kernelsOfUnknownSizes(shape, asRead, starts)) {
+        GivenWarpgroups given{WarpgroupTile{each.rows, each.columns, 0}};
+        given.deep = each.deep;
+        given.starts = starts;
+        plans.push_back(planOf(name, kernel, shape, product, kSmallTile, kSmallTile, given));
+        plans.back().guards = each.guards;
+        llvm::append_range(plans.back().guards, guards);
+        if (starts != RowStarts::Any)
+          plans.back().choose(kRowStarts, int64_t(starts));
+      }
+    };
+    const std::optional<SmallVector<Guard>> aligned = whereRowsAreAligned(shape, asRead);
+    if (!aligned) {
+      add(RowStarts::Split, {});
+    } else if (aligned->empty() || !ShiftedLines::mayBring(asRead)) {
+      add(RowStarts::Any, {});
     } else {
-      plans.push_back(inClusters(planOf(name, kernel, shape, product, each.rows, each.columns), each.deep));
+      add(RowStarts::Aligned, *aligned);
+      Guard others;
+      others.unless = {aligned->begin(), aligned->end()};
+      add(RowStarts::Split, others);
     }
+    return plans;
+  }
+  for (const SizedKernel &each : kernelsOfUnknownSizes(shape, product)) {
+    plans.push_back(inClusters(planOf(name, kernel, shape, product, each.rows, each.columns), each.deep));
     plans.back().guards = each.guards;
     // Tiles that have all of their rows, or columns, need not ask for each. (Of the largest that is slower where they
     // are alone: an H200, f32 nt 512 x 4096 x 4096 568 -> 634 us.)
     const int64_t side = std::max(each.rows, each.columns);
-    if (!isByWarpgroups && each.least >= side && each.rows * each.columns < kLargeTile * kLargeTile)
+    if (each.least >= side && each.rows * each.columns < kLargeTile * kLargeTile)
       plans.back().choose(kLeast, side);
   }
   return plans;

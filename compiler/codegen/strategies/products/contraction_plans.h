@@ -3,6 +3,7 @@
 // Where sizes are not known it has several, each for a range of them.
 #pragma once
 
+#include "compiler/codegen/contraction/tile_space.h"
 #include "compiler/codegen/plan/plan.h"
 #include "compiler/codegen/strategies/products/contraction_tiles.h"
 
@@ -18,6 +19,8 @@ inline constexpr llvm::StringLiteral kImagesOfPatch = "images";
 
 // A choice of plans of an unknown number of rows, or columns: so many at least.
 inline constexpr llvm::StringLiteral kLeast = "least";
+/// A choice of plans of unknown sizes: RowStarts where the kernel runs. None: any.
+inline constexpr llvm::StringLiteral kRowStarts = "row_starts";
 
 /// What is said of a Hopper's tile: its size, or none, so that warps multiply for themselves.
 struct GivenWarpgroups {
@@ -26,6 +29,7 @@ struct GivenWarpgroups {
   int64_t parts = 1;     // of the tiles of the last round
   int64_t deep = 1;      // blocks of a cluster that take the sums of a tile apart
   bool isInTurn = false; // consumers have whole tiles (turns.h)
+  RowStarts starts = RowStarts::Any;
 };
 
 /// A kernel with tiles of so many rows and columns where no warpgroup multiplies.

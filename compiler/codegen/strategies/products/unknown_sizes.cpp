@@ -31,9 +31,9 @@ constexpr double kOfAlone = 1.3;
 // A kernel is not for such a size: a narrower one has all rows, or columns.
 constexpr double kNotForSize = 8;
 // Each position of a tile whose elements threads copy takes a step so long, in microseconds. Where lines are shifted
-// products are computed meanwhile (an H200: bf16 1000 x 1400 x 900 in tiles of 128 x 64 0.0045 with 860 instructions of
-// a thread in a step; these are 460, from which this is predicted and not measured).
-constexpr double kMicrosecondsOfCopied = 0.0115, kMicrosecondsOfShifted = 0.0025;
+// products are computed meanwhile (an H200, bf16: 2000 x 1000 x 1283 in tiles of 128 x 128 0.0058, 512 x 8448 x 2001
+// 0.0047).
+constexpr double kMicrosecondsOfCopied = 0.0115, kMicrosecondsOfShifted = 0.0055;
 // Where it is unknown how many there are: reduced elements that tiles are chosen for; and up to how many steps, or
 // elements without warpgroups, sums stay whole.
 constexpr int64_t kAssumedReduced = 2048, kWholeSteps = 32, kWholeReduced = 512;
@@ -65,8 +65,9 @@ std::vector<int64_t> numbersUpTo(int64_t most) {
 
 class UnknownSizes {
 public:
-  UnknownSizes(const GroupShape &shape, const Product &product)
-      : shape_(shape), product_(product), isByWarpgroups_(product.warpElement() != nullptr) {
+  UnknownSizes(const GroupShape &shape, const Product &product, RowStarts starts)
+      : shape_(shape), product_(product), isByWarpgroups_(product.warpElement() != nullptr),
+        shifts_(starts == RowStarts::Split) {
     for (unsigned axis : llvm::concat<const unsigned>(product.batch, product.rows, product.columns, product.reduced))
       if (!shape.axes[axis].size)
         unknown_.push_back(axis);
@@ -89,14 +90,6 @@ private:
            product_.places.empty() && !product_.left.border && !product_.right.border;
   }
 
-  /// Whether rows of both operands are known to be multiples of 16 bytes.
-  bool areVectorsWhole() const {
-    return llvm::all_of(ArrayRef{&product_.left, &product_.right}, [&](const Operand *operand) {
-      const std::optional<int64_t> size = shape_.axes[operand->vectorAxis].size;
-      return size && *size * operand->value.getType().getIntOrFloatBitWidth() % 128 == 0;
-    });
-  }
-
   /// All that might be chosen.
   bool findKernels() {
     auto add = [&](const auto &tile, bool mayBeDeep) {
@@ -112,14 +105,12 @@ private:
     }
     if (ComputedTile::operandOf(product_, shape_))
       return false;
-    // Rows may begin anywhere, which other tiles take long for.
-    const bool mayShift = ShiftedLines::mayBring(product_) && !areVectorsWhole();
     for (const WarpgroupTile &tile : warpgroupTiles()) {
       if (tile.rows > kLargeTile || !isWarpgroupTile(tile.rows, tile.columns, product_.right))
         continue;
-      if (mayShift && !mayShiftLines(uint32_t(tile.rows), uint32_t(tile.columns)))
+      if (shifts_ && !mayShiftLines(uint32_t(tile.rows), uint32_t(tile.columns)))
         continue;
-      hasBoxes_ = haveBoxes(shape_, product_, tile);
+      hasBoxes_ = !shifts_ && haveBoxes(shape_, product_, tile);
       if (!hasBoxes_ && !mayCopyRows(product_))
         return false;
       add(tile, mayShareInCluster(shape_, product_, tile));
@@ -301,8 +292,7 @@ private:
       const int64_t blocks = *warpgroupTilesOf(known, product_, tile) * kernel.deep;
       const double ofCopies = double(llvm::divideCeil(uint64_t(blocks), uint64_t(kMultiprocessors))) * steps /
                               double(kernel.deep) * double(tile.rows + tile.columns);
-      taken = ShiftedLines::mayBring(product_) ? std::max(taken, ofCopies * kMicrosecondsOfShifted)
-                                               : taken + ofCopies * kMicrosecondsOfCopied;
+      taken = shifts_ ? std::max(taken, ofCopies * kMicrosecondsOfShifted) : taken + ofCopies * kMicrosecondsOfCopied;
     }
     const bool isTooWide = columns <= tile.columns / 2 && tile.columns > kSmallTile,
                isTooHigh = rows <= kSmallTile && tile.rows > kSmallTile;
@@ -313,7 +303,7 @@ private:
 
   const GroupShape &shape_;
   const Product &product_;
-  const bool isByWarpgroups_;
+  const bool isByWarpgroups_, shifts_;
   bool hasBoxes_ = true;
   SmallVector<unsigned> unknown_; // axes of the space
   std::vector<SizedKernel> kernels_;
@@ -321,8 +311,8 @@ private:
 
 } // namespace
 
-std::vector<SizedKernel> kernelsOfUnknownSizes(const GroupShape &shape, const Product &product) {
-  return UnknownSizes(shape, product).run();
+std::vector<SizedKernel> kernelsOfUnknownSizes(const GroupShape &shape, const Product &product, RowStarts starts) {
+  return UnknownSizes(shape, product, starts).run();
 }
 
 } // namespace tenon::compiler::codegen

@@ -9,6 +9,7 @@
 // f16, ? x 4576 x 3672: up to 64 rows 64 x 128 by 3 blocks, 128 rows by 1 block of 128 x 64, ...
 #pragma once
 
+#include "compiler/codegen/contraction/tile_space.h"
 #include "compiler/codegen/plan/few_kernels.h"
 #include "compiler/codegen/strategies/products/contraction_tiles.h"
 
@@ -23,6 +24,8 @@ struct SizedKernel {
 
 /// What multiplies on Hopper, for all sizes. None: they are known, or the product is no plain one of matrices.
 /// @param product as warpgroups read it, where they multiply it
-std::vector<SizedKernel> kernelsOfUnknownSizes(const GroupShape &shape, const Product &product);
+/// @param starts of rows, where these sizes are
+std::vector<SizedKernel> kernelsOfUnknownSizes(const GroupShape &shape, const Product &product,
+                                               RowStarts starts = RowStarts::Any);
 
 } // namespace tenon::compiler::codegen

@@ -41,7 +41,7 @@ TEST_F(ShiftedLinesTest, WhatLiesBesideThemFitsBehindTheStages) {
     EXPECT_LE(stages * stageBytesOf(rows, columns) + ShiftedLines::bytesOf(rows + columns), partsAt(rows, columns));
     EXPECT_LE(stagesOf(rows, columns) * stageBytesOf(rows, columns), partsAt(rows, columns));
     EXPECT_LE(partsAt(rows, columns), kOperandBytes);
-    EXPECT_EQ(mayShiftLines(rows, columns), columns + rows < 384) << rows << " x " << columns;
+    EXPECT_EQ(mayShiftLines(rows, columns), columns + rows <= 256) << rows << " x " << columns;
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/unknown_sizes.h"
 
+#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
 #include "compiler/codegen/strategies/products/cluster_sums.h"
+#include "compiler/codegen/strategies/products/contraction_plans.h"
 #include "tests/unit/compiler/codegen/strategies/products/contraction_plans_testing.h"
 
 namespace tenon::compiler::codegen {
@@ -108,6 +110,39 @@ TEST_F(UnknownSizesTest, RowsThatAreNotAlignedAreTakenApartMore) {
   const std::vector<SizedKernel> found =
       kernelsOf({{'m', "?"}, {'n', "3436"}, {'k', "3773"}}, "bf16", "f32", "km", "kn");
   EXPECT_GT(runningFor(found, 71).deep, 1) << "copied by threads";
+}
+
+TEST_F(UnknownSizesTest, LinesAreShiftedInTilesOfEnoughStages) {
+  const KernelFunction &kernel = read("mk", "nk", {{'m', "?"}, {'n', "1000"}, {'k', "1283"}});
+  const Product product = Product::of(kernel, *shape_)->forWarpgroups();
+  const std::vector<SizedKernel> found = kernelsOfUnknownSizes(*shape_, product, RowStarts::Split);
+  ASSERT_FALSE(found.empty());
+  for (const SizedKernel &each : found)
+    EXPECT_TRUE(mayShiftLines(uint32_t(each.rows), uint32_t(each.columns))) << each.rows << " x " << each.columns;
+}
+
+TEST_F(UnknownSizesTest, OfRowsThatMayBeAlignedOneKernelRunsWhetherTheyAreOrNot) {
+  for (const auto &[element, multiple] : {std::pair<std::string, int64_t>("bf16", 8), {"f8E4M3FN", 16}}) {
+    const KernelFunction &kernel = read("mk", "nk", {{'m', "500"}, {'n', "1024"}, {'k', "?"}}, element);
+    mlir::func::FuncOp(kernel.function)->setAttr(dispatch::kHopperOnlyAttr, mlir::UnitAttr::get(&context_));
+    const std::vector<Plan> plans = Contraction().plans(kernel, *shape_);
+    for (int64_t length : {0, 1, 7, 8, 16, 64, 4095, 4096, 4104, 65536, 65537}) {
+      auto holds = [&](const Guard &guard) {
+        return guard.unless.empty()
+                   ? guard.holdsFor(length)
+                   : !llvm::all_of(guard.unless, [&](const Guard &each) { return each.holdsFor(length); });
+      };
+      unsigned running = 0;
+      for (const Plan &plan : plans)
+        if (llvm::all_of(plan.guards, holds)) {
+          ++running;
+          const bool isAligned = length % multiple == 0;
+          EXPECT_EQ(plan.choice(kRowStarts), int64_t(isAligned ? RowStarts::Aligned : RowStarts::Split)) << length;
+          EXPECT_EQ(plan.tensorMaps.empty(), !isAligned) << length;
+        }
+      EXPECT_EQ(running, 1u) << element << " " << length;
+    }
+  }
 }
 
 TEST_F(UnknownSizesTest, PlansHaveABlockForEachPartOfATile) {
