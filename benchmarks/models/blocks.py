@@ -133,11 +133,11 @@ class Mixer(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """LSTM, of which the sequence is known to the program."""
+    """LSTM or another one of PyTorch's, of which the sequence is known to the program."""
 
-    def __init__(self, inputs, width, layers):
+    def __init__(self, inputs, width, layers, kind=nn.LSTM):
         super().__init__()
-        self.inner = nn.LSTM(inputs, width, layers, batch_first=True)
+        self.inner = kind(inputs, width, layers, batch_first=True)
 
     def forward(self, x):
         return self.inner(x)[0]

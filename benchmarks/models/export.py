@@ -74,7 +74,7 @@ def decompositions():
     """Of the operations that the importer does not know, and no others: attention and norms arrive as they are named."""
     aten = torch.ops.aten
     known = torch.export.default_decompositions()
-    return {op: known[op] for op in (aten.diff.default, aten.lstm.input)} | {
+    return {op: known[op] for op in (aten.diff.default, aten.lstm.input, aten.gru.input, aten.rnn_tanh.input)} | {
         aten._native_batch_norm_legit_no_training.default: batch_norm, aten._weight_norm.default: weight_norm,
         aten.group_norm.default: group_norm,
         aten.norm_except_dim.default: norm_except_dim, aten.embedding_dense_backward.default: embedding_backward} | torch._decomp.get_decompositions([  # pylint: disable=protected-access

@@ -33,7 +33,8 @@ def mixer(case):
 
 
 def recurrent(case):
-    return blocks.Recurrent(32, 64, 1) if case.tiny else blocks.Recurrent(512, 512, 2)
+    kind = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn": torch.nn.RNN}[case.model]
+    return blocks.Recurrent(32, 64, 1, kind) if case.tiny else blocks.Recurrent(512, 512, 2, kind)
 
 
 def clicks(case):
@@ -111,6 +112,8 @@ MODELS = {
     "unet": (unet, given.unet_inputs),
     "mixer": (mixer, given.images),
     "lstm": (recurrent, given.hidden((512, 32))),
+    "gru": (recurrent, given.hidden((512, 32))),
+    "rnn": (recurrent, given.hidden((512, 32))),
     "train_conv": (classifier, given.labelled(given.images, (10, 10))),
     "train_decoder": (language, given.labelled_tokens),
     "train_mlp": (perceptron, given.labelled(given.vectors, (1000, 10))),
@@ -206,7 +209,7 @@ SETS = {
             [Case("decode", kind, 2, 39, True) for kind in ("f32", "bf16")] +
             [Case("unet", kind, 2, 8, True) for kind in ("f32", "bf16")] +
             [Case("mixer", kind, 2, 32, True) for kind in ("f32", "bf16")] +
-            [Case("lstm", kind, 2, 5, True) for kind in ("f32", "bf16")] +
+            [Case(model, kind, 2, 5, True) for model in ("lstm", "gru", "rnn") for kind in ("f32", "bf16")] +
             [Case(model, kind, 1, 64, True) for model in ("regnet", "vgg16", "deeplab", "segformer")
              for kind in ("f32", "bf16")] +
             [Case("inception", "f32", 1, 96, True)] +
@@ -238,6 +241,9 @@ SETS = {
               Case("gemma2", "bf16", 1, 2048), Case("wav2vec2", "bf16", 8, 80000),
               Case("clip", "f16", 64), Case("diffusion", "f16", 2, 64), Case("clicks", "f32", 2048), Case("graph", "f32", 1, 65536), Case("points", "f32", 32, 1024),
               Case("radiance", "f32", 64, 1024), Case("train_decoder", "bf16", 4, 512), Case("decode", "f16", 8, 4095)],
+    "recurrent": [Case("lstm", "bf16", batch, 32) for batch in (1, 8, 32, 64)] +
+                 [Case("lstm", kind, batch, 32) for kind, batch in (("f32", 1), ("f32", 8), ("f32", 64), ("tf32", 64))] +
+                 [Case("gru", "bf16", batch, 32) for batch in (1, 8, 32)] + [Case("gru", "f32", 8, 32), Case("rnn", "bf16", 32, 32)],
     "dynamic": [Case("resnet50", "bf16", 32, 224, dynamic="batch"), Case("vit_b_16", "bf16", 32, 224, dynamic="batch"),
                 Case("bert", "bf16", 8, 128, dynamic="batch"), Case("bert", "bf16", 8, 512, dynamic="length"),
                 Case("llama", "bf16", 1, 2048, dynamic="length"), Case("mobilenet_v2", "bf16", 32, 224, dynamic="batch"),

@@ -165,9 +165,12 @@ private:
 
   /// The first strategy that takes the kernel, and its plans.
   static std::pair<const Strategy *, std::vector<Plan>> plansOf(const KernelFunction &kernel, const GroupShape &shape) {
-    for (const Strategy *strategy : strategies())
+    for (const Strategy *strategy : strategies()) {
+      if (shape.gatesAxis && strategy->name() != kBySkinny) // the one that has all gates of a unit in a thread
+        continue;
       if (std::vector<Plan> plans = strategy->plans(kernel, shape); !plans.empty())
         return {strategy, std::move(plans)};
+    }
     return {};
   }
 

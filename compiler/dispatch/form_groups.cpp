@@ -2,6 +2,7 @@
 #include "compiler/dispatch/form_groups.h"
 #include "compiler/dispatch/analysis/groups/axis_finder.h"
 #include "compiler/dispatch/analysis/groups/form_group.h"
+#include "compiler/dispatch/analysis/groups/gates.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -182,6 +183,7 @@ private:
   Members siblingsOf(linalg::GenericOp op, OpOperand &input) const;
   void joinChain(linalg::GenericOp op);
   void joinLogSum(linalg::GenericOp op);
+  void joinGates(linalg::GenericOp op);
   void joinBeside();
   linalg::GenericOp smallLeaderOf(const Members &members) const;
 
@@ -356,6 +358,28 @@ void Former::joinLogSum(linalg::GenericOp op) {
     boundaries_.push_back({logits, op, reason});
 }
 
+/// Gates are never stored where others read them by their numbers: all of these come at once, with the last of them.
+void Former::joinGates(linalg::GenericOp op) {
+  for (Value operand : op.getDpsInputs()) {
+    auto last = operand.getDefiningOp<linalg::GenericOp>();
+    if (!last || last->getBlock() != &block_ || numberOf(last) == numberOf(op) ||
+        llvm::none_of(groups_[numberOf(last)], [](linalg::GenericOp each) { return each->hasAttr(kGatesAttr); }))
+      continue;
+    SmallVector<Number> numbers = {numberOf(last)};
+    const bool areAllThere = llvm::all_of(last->getUsers(), [&](Operation *user) {
+      auto reader = dyn_cast<linalg::GenericOp>(user);
+      if (!reader || !number_.contains(reader))
+        return false;
+      if (!llvm::is_contained(numbers, numberOf(reader)))
+        numbers.push_back(numberOf(reader));
+      return true;
+    });
+    std::string reason;
+    if (areAllThere && !join(numbers, reason))
+      boundaries_.push_back({last, op, reason});
+  }
+}
+
 /// The operation with the most loops of a group that is so small that its launch takes longer than it does; null of any
 /// other one.
 linalg::GenericOp Former::smallLeaderOf(const Members &members) const {
@@ -440,6 +464,7 @@ GroupedBlock Former::run() {
     joinSiblings(op);
     joinChain(op);
     joinLogSum(op);
+    joinGates(op);
   }
   areFormed_ = true;
   joinBeside();

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/outline_kernel.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/routes.h"
 #include "compiler/dispatch/whole_or_parts.h"
@@ -214,6 +215,8 @@ void Outliner::buildOp(OpBuilder &b, linalg::GenericOp op, IRMapping &inside) {
   Operation *copy = b.clone(*op, inside);
   copy->setOperands(op.getNumDpsInputs(), op.getNumDpsInits(), starts);
   copy->setDiscardableAttrs(DictionaryAttr::get(b.getContext()));
+  if (op->hasAttr(kGatesAttr) && readsGates(group_))
+    copy->setAttr(kGatesAttr, b.getUnitAttr());
   if (op->hasAttr(kRoutedAttr))
     copy->setAttr(kRoutedAttr, b.getUnitAttr());
   if (group_.logSum == op)

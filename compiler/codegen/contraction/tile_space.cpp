@@ -210,6 +210,9 @@ void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const
       }
       Value size = kernel_.space.size(axes[i]);
       point.index[axes[i]] = i == 0 ? number : k_.rem(number, size);
+      // What lies behind the last gate is it again.
+      if (axes[i] == kernel_.shape.gatesAxis && kernel_.shape.gates != kernel_.shape.axes[axes[i]].size)
+        point.index[axes[i]] = k_.min(point.index[axes[i]], k_.number(kernel_.shape.gates - 1));
       if (i != 0)
         number = k_.div(number, size);
     }

@@ -23,6 +23,7 @@
 #include "compiler/dispatch/prepare/reads/window_checks.h"
 #include "compiler/dispatch/prepare/split_operands.h"
 #include "compiler/dispatch/prepare/widenings.h"
+#include "compiler/dispatch/products/gates.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/images/grouped_results.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -353,6 +354,8 @@ LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
     fuse();
   storeFactors(function);
   orderRows(function);
+  if (!isOneKernel)
+    divideIntoGates(function);
   joinSumsOfAll(function);
   shareEqualValues(function);
   splitOperands(function);

@@ -464,16 +464,19 @@ bool readsTurnedCopy(OpOperand &operand) {
 bool readsEitherWay(OpOperand &operand) {
   const std::optional<linalg::GenericOp> copy = turnedCopyOf(operand, /*mayHaveMore=*/true);
   auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
-  const std::optional<Contraction> product = copy && op ? contractionOf(op) : std::nullopt;
-  if (!product || !isForTensorCores(*product) || isOfAttention(op) || op.isDpsInit(&operand) ||
-      product->reduced.size() != 1)
+  const std::optional<Contraction> product = copy && op ? productOf(op) : std::nullopt;
+  if (!product || isOfAttention(op) || op.isDpsInit(&operand) || product->reduced.size() != 1)
+    return false;
+  // Lanes of few rows read f32 either way, too.
+  const bool isOfLanes = factorTypeOf(product->right.value).isF32() && fewRowsOf(*product);
+  if (!isOfLanes && !isForTensorCores(*product))
     return false;
   auto source = cast<RankedTensorType>(linalg::GenericOp(*copy).getDpsInputs()[0].getType());
   const Type element = source.getElementType();
   const AffineMap read = op.getMatchingIndexingMap(&operand);
   const SmallVector<AffineMap> maps = linalg::GenericOp(*copy).getIndexingMapsArray();
   SmallVector<AffineExpr> swapped(maps[0].getResults());
-  if (swapped.size() < 2 || !(element.isF16() || element.isBF16()) || !read.isProjectedPermutation() ||
+  if (swapped.size() < 2 || !(element.isF16() || element.isBF16() || isOfLanes) || !read.isProjectedPermutation() ||
       llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) ||
       source.getShape().back() * elementBytes(element) % kBytes != 0)
     return false;

@@ -17,7 +17,8 @@ void alignOperands(mlir::linalg::LinalgOp op);
 bool readsTurnedCopy(mlir::OpOperand &operand);
 
 /// Whether a product of known size reads a transposed copy here of a matrix that its tiles bring as it lies, whichever
-/// of its sides the adjacent elements are on: f16 and bf16 on tensor cores, of rows that are whole vectors.
+/// of its sides the adjacent elements are on: f16 and bf16 on tensor cores, f32 of few rows; of rows that are whole
+/// vectors.
 bool readsEitherWay(mlir::OpOperand &operand);
 
 } // namespace tenon::compiler::dispatch

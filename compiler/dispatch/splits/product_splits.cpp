@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
+#include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
@@ -240,7 +241,7 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
 std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const std::optional<Contraction> product = productOf(op);
-  if (product && product->isRouted())
+  if (product && (product->isRouted() || op->hasAttr(kGatesAttr)))
     return ProductSplit{};
   if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
       llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))

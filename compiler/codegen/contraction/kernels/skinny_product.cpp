@@ -309,6 +309,8 @@ bool SkinnyProduct::areFewAdjacent() const {
 /// Thread by thread an element of the result: what the warps have summed, in their order. Neighbouring threads have
 /// neighbours in memory, or each would write a sector of its own.
 void SkinnyProduct::storeResults(uint32_t warps) {
+  if (kernel_.shape.gatesAxis)
+    return storeCells(warps);
   const RowSum &sum = product_.sum;
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_, wide = warpsAcross_ * wideOfWarp_;
   Value lastFew = how_.fewAreRows ? space_.rows() : space_.columns();
@@ -335,8 +337,75 @@ void SkinnyProduct::storeResults(uint32_t warps) {
   });
 }
 
+/// Columns of a unit: its gates, and what makes them a power of two.
+uint32_t SkinnyProduct::columnsOfUnit() const {
+  return uint32_t(*kernel_.shape.axes[*kernel_.shape.gatesAxis].size);
+}
+
+uint32_t SkinnyProduct::cellsOfBlock() const {
+  return (isMma_ ? how_.few : fewAtOnce_) * warpsAcross_ * wideOfWarp_ / columnsOfUnit();
+}
+
+/// That of a number: a unit of a row.
+SkinnyProduct::Cell SkinnyProduct::cellAt(Value number) {
+  const uint32_t units = warpsAcross_ * wideOfWarp_ / columnsOfUnit();
+  Value row = k_.div(number, k_.number(units));
+  return {row, k_.mul(k_.rem(number, k_.number(units)), k_.number(columnsOfUnit()))};
+}
+
+/// Where each thread has one cell at most, what that is computed from beside the product is on its way while sums are
+/// computed: of a cell that is not there, that of the last one.
+void SkinnyProduct::loadCells() {
+  if (cellsOfBlock() > k_.threads)
+    return;
+  const Cell cell = cellAt(k_.min(k_.thread(), k_.number(cellsOfBlock() - 1)));
+  bodies_.setWidth(1);
+  kernel_.space.vectorAxis = *kernel_.shape.gatesAxis;
+  loadedCell_ = space_.resultAt(k_.min(k_.add(fewBase_, cell.row), k_.sub(space_.rows(), k_.number(1))),
+                                k_.min(k_.add(firstWide_, cell.column), k_.sub(space_.columns(), k_.number(1))));
+  bodies_.preloadGates(*loadedCell_);
+}
+
+/// What all gates of a unit of a row have summed, and what is computed from them.
+void SkinnyProduct::storeCell(const Cell &cell, const Point &point, uint32_t warps) {
+  const RowSum &sum = product_.sum;
+  Values totals;
+  for (int64_t gate = 0; gate < kernel_.shape.gates; ++gate) {
+    Values parts;
+    for (uint32_t warp = 0; warp < warps; ++warp)
+      parts.push_back(loadShared(k_, type_, slot(k_.number(warp), cell.row, k_.add(cell.column, k_.number(gate)))));
+    totals.push_back(bodies_.finish(sum, point, 0, combineAll(k_, sum.sum, parts)));
+  }
+  bodies_.setGates(sum, totals);
+  for (const KernelOp &op : kernel_.kernel.ops)
+    if (kernel_.shape.group.isPerRow(op.op))
+      bodies_.storeRow(op, point);
+}
+
+void SkinnyProduct::storeCells(uint32_t warps) {
+  bodies_.setWidth(1);
+  kernel_.space.vectorAxis = *kernel_.shape.gatesAxis;
+  auto store = [&](Value number) {
+    const Cell cell = cellAt(number);
+    Value fewAt = k_.add(fewBase_, cell.row), wideAt = k_.add(firstWide_, cell.column);
+    k_.when(k_.both(k_.less(fewAt, space_.rows()), k_.less(wideAt, space_.columns())), [&] {
+      Bodies::Scope scope(bodies_);
+      storeCell(cell, loadedCell_ ? *loadedCell_ : space_.resultAt(fewAt, wideAt), warps);
+    });
+  };
+  if (loadedCell_)
+    return k_.when(k_.less(k_.thread(), k_.number(cellsOfBlock())), [&] { store(k_.thread()); });
+  k_.loop(k_.thread(), k_.number(cellsOfBlock()), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
+    store(number);
+    return SmallVector<Value>();
+  });
+}
+
 /// Some of the few, all of them with tensor cores.
 void SkinnyProduct::runFew() {
+  loadedCell_.reset();
+  if (kernel_.shape.gatesAxis)
+    loadCells();
   Value aligned = space_.isAligned(
       wide_, std::min(wide_.isAlongReduced ? each_ : how_.positions, product_.widthOf(wide_, kernel_.shape)));
   if (few_.isAlongReduced)

@@ -59,6 +59,16 @@ private:
   void leave(llvm::ArrayRef<Value> sums, Value warp);
   bool areFewAdjacent() const;
   void storeResults(uint32_t warps);
+  // Of a product with gates (GroupShape::gatesAxis).
+  struct Cell {
+    mlir::Value row, column; // of the block, of its first gate
+  };
+  uint32_t columnsOfUnit() const;
+  uint32_t cellsOfBlock() const;
+  Cell cellAt(mlir::Value number);
+  void loadCells();
+  void storeCell(const Cell &cell, const Point &point, uint32_t warps);
+  void storeCells(uint32_t warps);
 
   // Tile after tile (skinny_ring.cpp).
   /// The first step of a round.
@@ -102,7 +112,8 @@ private:
   Value firstWide_;                 // of the block
   std::optional<RunInputs> inputs_; // of a lane in a step
   Value ring_;
-  bool isApart_ = false; // a register holds an element and the fourth one behind it, not the next one
+  std::optional<Point> loadedCell_; // whose operands are on their way; none: each thread has several cells
+  bool isApart_ = false;            // a register holds an element and the fourth one behind it, not the next one
 };
 
 } // namespace tenon::compiler::codegen

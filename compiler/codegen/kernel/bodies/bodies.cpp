@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/bodies/bodies.h"
 
+#include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -158,11 +159,56 @@ Lanes Bodies::operand(const KernelOp &op, const KernelInput &input, const Point 
     return Lanes::same(arguments_.scalars.lookup(input.scalar));
   if (!input.computed)
     return load(op, input.tensor, point);
-  if (auto row = rows_.find(input.computed); row != rows_.end())
+  linalg::GenericOp generic = op.op;
+  OpOperand &operand = generic->getOpOperand(input.bodyArgument.getArgNumber());
+  if (space_.shape().gatesAxis)
+    if (const std::optional<unsigned> gate = dispatch::gateOf(space_.shape().group, operand))
+      return ofGate(input.computed, *gate, point);
+  return computed(input.computed, point);
+}
+
+Lanes Bodies::computed(Value value, const Point &point) {
+  if (auto row = rows_.find(value); row != rows_.end()) {
+    if (gate_)
+      return Lanes::same(row->second[*gate_]);
     return {row->second, row->second.size() == 1 ? Order::Same : Order::Any};
-  const KernelOp &producer = opOf(input.computed);
+  }
+  const KernelOp &producer = opOf(value);
   SmallVector<Value> yielded = linalg::GenericOp(producer.op).getBody()->getTerminator()->getOperands();
-  return compute(producer, cast<OpResult>(input.computed).getResultNumber(), point, yielded);
+  return compute(producer, cast<OpResult>(value).getResultNumber(), point, yielded);
+}
+
+/// The same point each time.
+Point Bodies::gateAt(unsigned gate, const Point &row) {
+  Point there = row;
+  there.index[*space_.shape().gatesAxis] = k_.number(gate);
+  const auto [id, isNew] = gatePoints_.insert({{row.id, gate}, 0});
+  if (isNew)
+    id->second = space_.newId();
+  there.id = id->second;
+  return there;
+}
+
+/// What is computed of a gate, at a point that has none.
+Lanes Bodies::ofGate(Value value, unsigned gate, const Point &point) {
+  const std::optional<unsigned> outer = std::exchange(gate_, gate);
+  Lanes lanes = computed(value, gateAt(gate, point));
+  gate_ = outer;
+  return lanes;
+}
+
+void Bodies::preloadGates(const Point &row) {
+  const GroupShape &shape = space_.shape();
+  const unsigned gates = shape.axes[*shape.gatesAxis].axes.front();
+  for (const KernelOp &op : kernel_.ops) {
+    if (linalg::GenericOp(op.op).getNumReductionLoops() != 0 || !shape.group.isPerRow(op.op))
+      continue;
+    const bool isOfGates = shape.group.axesOf(op.op)[gates];
+    for (const KernelInput &input : op.inputs)
+      if (input.isMemory() && !input.bodyArgument.use_empty())
+        for (unsigned gate = 0; gate < (isOfGates ? unsigned(shape.gates) : 1); ++gate)
+          load(op, input.tensor, isOfGates ? gateAt(gate, row) : row);
+  }
 }
 
 Lanes Bodies::start(const KernelOp &op, const KernelOutput &output, const Point &point) {

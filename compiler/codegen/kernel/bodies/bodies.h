@@ -119,6 +119,10 @@ public:
   void setRow(const RowSum &sum, llvm::ArrayRef<mlir::Value> totals) {
     rows_[sum.op->op->getResult(sum.output)] = llvm::to_vector(totals);
   }
+  /// The same of all gates (GroupShape::gatesAxis) of the row: who does not run over them reads each by its number.
+  void setGates(const RowSum &sum, llvm::ArrayRef<mlir::Value> totals) { setRow(sum, totals); }
+  /// Loads what is read behind a product with gates, of each gate and of the row, ahead of its use.
+  void preloadGates(const Point &row);
   /// What a reduction starts from, combined with `total`, in the type of the tensors.
   mlir::Value finish(const RowSum &sum, const Point &point, unsigned lane, mlir::Value total);
 
@@ -160,6 +164,9 @@ private:
                                             unsigned prefix);
   std::optional<Lanes> loadShared(const KernelOp &op, const KernelTensor &tensor, const Point &point);
   Lanes operand(const KernelOp &op, const KernelInput &input, const Point &point);
+  Lanes computed(mlir::Value value, const Point &point);
+  Lanes ofGate(mlir::Value value, unsigned gate, const Point &point);
+  Point gateAt(unsigned gate, const Point &row);
   bool hasElements(const KernelOp &op) const;
   void storeLanes(const KernelOp &op, const KernelOutput &output, const Point &point, mlir::ValueRange values);
   Lanes start(const KernelOp &op, const KernelOutput &output, const Point &point);
@@ -194,6 +201,8 @@ private:
   llvm::SmallDenseSet<uint32_t> streamed_;                           // bindings
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> rows_; // result of a reduction -> its value in this row
   llvm::SmallVector<std::pair<mlir::Value, Lanes>> assumed_;
+  std::optional<unsigned> gate_;                                 // what is computed is of this one
+  std::map<std::pair<unsigned, unsigned>, unsigned> gatePoints_; // by a point's id and a gate: the id of the gate there
 };
 
 /// The accumulators of the group, each reduction behind those whose results it knows, phase by phase: a phase's

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/dispatch/analysis/groups/form_group.h"
+#include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 
@@ -280,9 +281,20 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
     if (std::optional<unsigned> loop = dispatch::unrolledLoopOf(ops[0]))
       unrolled = shape.group.axisOf.lookup(ops[0])[*loop];
   const bool mayEnd = areSeenAgain(kernel, shape.group);
-  const SmallVector<unsigned> order = orderOf(shape.group, accesses);
+  SmallVector<unsigned> order = orderOf(shape.group, accesses);
+  const std::optional<unsigned> gates =
+      dispatch::readsGates(shape.group) ? dispatch::gatesAxisOf(shape.group) : std::nullopt;
+  if (gates) { // behind the other parallel ones
+    order.erase(llvm::find(order, *gates));
+    order.insert(llvm::find_if(order, [&](unsigned axis) { return bool(shape.group.isReduced[axis]); }), *gates);
+  }
   for (auto [number, axis] : llvm::enumerate(order)) {
     Extent extent = extentOf(kernel, shape.group, axis);
+    if (axis == gates) {
+      shape.gates = extent.size;
+      shape.gatesAxis = shape.axes.size();
+      extent.size = int64_t(llvm::PowerOf2Ceil(uint64_t(extent.size)));
+    }
     const SmallVector<Extent> behind = llvm::map_to_vector(
         ArrayRef(order).drop_front(number), [&](unsigned each) { return extentOf(kernel, shape.group, each); });
     const bool mayEndHere = mayEnd && shape.group.isReduced[axis] && endsBetweenVectors(behind);
@@ -298,7 +310,8 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
         !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
         (!isShort && isReadByIndex(shape.group, axis) &&
          !areReadTogether(kernel, shape.group, shape.axes.back().axes.back(), axis)) ||
-        axis == unrolled || shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
+        axis == gates || axis == unrolled || shape.axes.back().axes.back() == unrolled ||
+        (areTwins && shape.group.isReduced[axis]))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();
     last.axes.push_back(axis);

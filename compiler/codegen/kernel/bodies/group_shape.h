@@ -29,6 +29,10 @@ struct GroupShape {
   dispatch::Group group;
   llvm::SmallVector<SpaceAxis> axes;
   unsigned parallel = 0; // how many of them
+  /// The axis of gates that the group reads by their numbers (dispatch/analysis/groups/gates.h), the last parallel one,
+  /// as long as the next power of two, so that a fragment of a tile has all gates of its units; and how many there are.
+  std::optional<unsigned> gatesAxis;
+  int64_t gates = 0;
 
   static GroupShape of(const KernelFunction &kernel);
   llvm::ArrayRef<SpaceAxis> parallelAxes() const { return llvm::ArrayRef(axes).take_front(parallel); }

@@ -39,7 +39,7 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
 std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const GroupShape &shape,
                                              const abi::TargetArch &target) const {
   const std::optional<Product> product = Product::of(kernel, shape);
-  if (!product || product->routes || !dispatch::contractionOf(product->op->op))
+  if (!product || product->routes || shape.gatesAxis || !dispatch::contractionOf(product->op->op))
     return {};
   std::vector<TileChoice> choices;
   const Multiplier multiplier = multiplierOf(target, *product);

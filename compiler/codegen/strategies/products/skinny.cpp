@@ -152,7 +152,8 @@ Plan Planner::ringOf(const SkinnyShape &how) const {
 
 bool Planner::mayBeRing(const SkinnyShape &how) const {
   func::FuncOp function = kernel_.function;
-  return function->hasAttr(dispatch::kHopperOnlyAttr) && how.few <= kVeryFew && mayUseRing(product_, shape_, how);
+  return function->hasAttr(dispatch::kHopperOnlyAttr) && how.few <= kVeryFew && !shape_.gatesAxis &&
+         mayUseRing(product_, shape_, how);
 }
 
 /// Of weights of four bits, a sum so long that warps do not take their steps in turn, and tiles that are spread evenly:
@@ -282,7 +283,8 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
                                       : *rows_ <= *columns_;
   const bool isOnlyRead = (fewAreRows ? product_.right : product_.left).plain != nullptr;
   const std::optional<int64_t> few = fewAreRows ? rows_ : columns_, wide = fewAreRows ? columns_ : rows_;
-  const int64_t most = !multipliesByWarps(product_) || !isOnlyRead   ? mostOfAny
+  const int64_t most = shape_.gatesAxis                              ? kMostFew // no other strategy has them
+                       : !multipliesByWarps(product_) || !isOnlyRead ? mostOfAny
                        : fewAreRows && isSmall()                     ? dispatch::kMostFewOfSmall
                        : fewAreRows && product_.right.isAlongReduced ? mostFewRead(wide.value_or(0))
                                                                      : dispatch::kMostFewRead;

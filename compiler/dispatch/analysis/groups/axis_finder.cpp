@@ -2,6 +2,7 @@
 #include "compiler/dispatch/analysis/groups/axis_finder.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/groups/gate_loop.h"
 
 using namespace mlir;
 
@@ -91,6 +92,13 @@ bool AxisFinder::join(unsigned a, unsigned b) {
   return true;
 }
 
+bool AxisFinder::isGates(unsigned axis) const {
+  return llvm::any_of(group.ops, [&](linalg::GenericOp op) {
+    const std::optional<unsigned> loop = gatesLoopOf(op);
+    return loop && axisOf(op, *loop) == axis;
+  });
+}
+
 bool AxisFinder::tieToProducer(linalg::GenericOp op, OpOperand &operand, std::string &reason) {
   Value computed = beforeSoftmax(operand.get());
   auto producer = computed.getDefiningOp<linalg::GenericOp>();
@@ -106,6 +114,8 @@ bool AxisFinder::tieToProducer(linalg::GenericOp op, OpOperand &operand, std::st
   AffineMap written = producer.getIndexingMapMatchingResult(cast<OpResult>(computed));
   for (auto [there, here] : llvm::zip_equal(written.getResults(), read.getResults())) {
     std::optional<unsigned> produced = loopOf(there), consumed = loopOf(here);
+    if (produced && isa<AffineConstantExpr>(here) && isGates(axisOf(producer, *produced)))
+      continue;
     if (!produced || !consumed) {
       reason = "it reads what is computed elsewhere than it is computed";
       return false;

@@ -29,6 +29,8 @@ private:
   unsigned axisOf(mlir::linalg::GenericOp op, unsigned loop) const { return axisOf_[firstLoop_.lookup(op) + loop]; }
   /// False where two loops of one operation would be one axis.
   bool join(unsigned a, unsigned b);
+  /// Whether the loops that are this axis by now run over gates, which others read by their numbers (gates.h).
+  bool isGates(unsigned axis) const;
   /// What an operation of the group computes is read where it is computed.
   bool tieToProducer(mlir::linalg::GenericOp op, mlir::OpOperand &operand, std::string &reason);
   /// Operations that read the same tensor read the same element of it, where nothing speaks against it: that x is in

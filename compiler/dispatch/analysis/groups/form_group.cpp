@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/groups/attention_group.h"
 #include "compiler/dispatch/analysis/groups/axis_finder.h"
+#include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 
 using namespace mlir;
@@ -85,6 +86,23 @@ bool readsAnywhere(const Group &group, std::string &reason) {
   return false;
 }
 
+/// Whether what reads gates by their numbers may do so in the kernel of their product: it reduces nothing else, and
+/// nobody else reads each gate for itself.
+bool mayReadGates(const Group &group, std::string &reason) {
+  const unsigned gates = *gatesAxisOf(group);
+  if (llvm::count_if(group.ops, reduces) != 1) {
+    reason = "gates share their kernel with no other reduction";
+    return false;
+  }
+  for (linalg::GenericOp op : group.ops)
+    if (group.axesOf(op)[gates] &&
+        llvm::any_of(op->getResults(), [&](Value value) { return isReadOutside(value, group); })) {
+      reason = "the gates that it reads are stored, too";
+      return false;
+    }
+  return true;
+}
+
 } // namespace
 
 std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reason) {
@@ -155,7 +173,7 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
       return std::nullopt;
     }
   }
-  if (readsAnywhere(group, reason))
+  if (readsAnywhere(group, reason) || (readsGates(group) && !mayReadGates(group, reason)))
     return std::nullopt;
   return std::move(group);
 }

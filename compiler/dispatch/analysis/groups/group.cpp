@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/groups/group.h"
 
+#include "compiler/dispatch/analysis/groups/gate_loop.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -57,10 +59,11 @@ bool Group::coversAllAxes(linalg::GenericOp op) const {
 bool Group::isPerRow(linalg::GenericOp op) const {
   if (reduces(op))
     return op != logSum;
-  SmallVector<bool> axes = axesOf(op);
+  const SmallVector<bool> axes = axesOf(op);
+  const std::optional<unsigned> gates = gatesAxisOf(ops, axisOf); // one row has all of them
   bool differs = false;
-  for (auto [has, reduced] : llvm::zip_equal(axes, isReduced))
-    differs |= has == reduced;
+  for (auto [axis, has] : llvm::enumerate(axes))
+    differs |= has == isReduced[axis] && axis != gates;
   return hasReduction() && !differs;
 }
 

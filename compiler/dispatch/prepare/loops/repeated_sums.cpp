@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/loops/repeated_sums.h"
 
+#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/prepare/loops/changed_loops.h"
 
@@ -102,13 +103,20 @@ void reduceWithout(linalg::GenericOp op, const llvm::SmallBitVector &dropped) {
 
 } // namespace
 
+/// Whether a sum of rows is a window for nothing but a loop of one number along which it reads nothing.
+static bool isWindowOfRows(linalg::GenericOp op) {
+  return isWindow(op) && !readsWindows(op);
+}
+
 bool reduceOnce(func::FuncOp function) {
   SmallVector<std::pair<linalg::GenericOp, llvm::SmallBitVector>> found;
   function.walk([&](linalg::GenericOp op) {
     if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
       return;
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    if (llvm::none_of(unreadLoops(op).set_bits(), [&](unsigned loop) { return sizes[loop] != 1; }))
+    const llvm::SmallBitVector unread = unreadLoops(op);
+    const bool isRepeated = llvm::any_of(unread.set_bits(), [&](unsigned loop) { return sizes[loop] != 1; });
+    if (!isRepeated && (unread.none() || !isWindowOfRows(op)))
       return;
     readThroughCopies(op);
     found.emplace_back(op, unreadLoops(op));

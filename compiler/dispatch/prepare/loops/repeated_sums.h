@@ -9,6 +9,8 @@
 //   %s1 = linalg.generic ins(%w) outs(%zero : tensor<2048xf32>)                                    (n, k) -> (k, n)
 //   %s = linalg.generic ins(%s1 : tensor<2048xf32>) outs(%e : tensor<32x2048xf32>)                    (b, n) -> (n)
 //
+// Of a batch of one the loop repeats nothing, but makes a window of what is a sum of rows.
+//
 // Each result is computed from the same elements in the same way; NaNs and infinities stay what they are.
 #pragma once
 
