@@ -131,8 +131,10 @@ private:
     for (Block &block : function.getBody())
       recomputeAtBoundaries(block);
     WholeOrParts forms;
-    for (Block &block : function.getBody())
+    for (Block &block : function.getBody()) {
+      forms.copyKeptColumns(block);
       forms.copyGroups(block);
+    }
     splitReductions(function);
     forms.markParts();
     generalizeFills(function);

@@ -24,6 +24,7 @@ struct GroupedBlock {
 
 /// Groups the linalg.generic operations of `block`. What stands between the operations of a group and reads its results
 /// is moved behind its last operation.
-GroupedBlock formGroups(mlir::Block &block);
+/// @param keepsColumns of unknown length, as if they were short (column_groups.h)
+GroupedBlock formGroups(mlir::Block &block, bool keepsColumns = false);
 
 } // namespace tenon::compiler::dispatch

@@ -37,6 +37,9 @@ constexpr uint32_t kFewAcross = 4;
 constexpr uint32_t kLeastTurned = 4, kMostTurned = 16;
 constexpr int64_t kFewTurnedTiles = 48;
 constexpr int64_t kLeastOfTile = 512; // elements
+// Columns of fewer such tiles, of which an eighth or more would be idle, are put into tiles with those of the next
+// rows.
+constexpr int64_t kWholeTiles = 8;
 // Of shared memory, so that several blocks fit on a multiprocessor.
 constexpr uint32_t kMaxArena = 32 * 1024;
 
@@ -85,18 +88,37 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
   if (orders.across == 0)
     return false;
   if (!orders.isFirstAcross) {
-    // Of few elements a block for each tile is too many: rows share one.
+    // Of few elements a block for each tile is too many: rows share one, and so do columns of few rows (isFlat).
     const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size,
                                  rows = GroupShape::sizeOf(shape.reducedAxes());
-    return orders.across >= orders.down && (!columns || !rows || *columns * *rows >= kLeastOfTile);
+    return orders.across >= orders.down && (!columns || !rows || *columns * *rows >= kLeastOfTile ||
+                                            (shape.parallel > 1 && *columns > 1 && *rows <= kMostFew));
   }
   return *orders.isFirstAcross || (kFewAcross * orders.across >= orders.down && sumsOfOnePass(kernel, shape));
 }
 
+/// How many rows there are at most, where that is known: perhaps the kernel runs only then.
+std::optional<int64_t> mostRowsOf(const KernelFunction &kernel, const GroupShape &shape) {
+  if (std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes()))
+    return rows;
+  auto longest = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kLongestAttr);
+  return longest && longest.getInt() <= dispatch::kMostOfKeptColumn ? std::optional(longest.getInt()) : std::nullopt;
+}
+
+/// Whether a tile of columns goes on in the next row of them: where they are of few rows, and may themselves be few, no
+/// thread is without any.
+bool isFlat(const GroupShape &shape, std::optional<int64_t> rows, bool isKept, uint32_t width) {
+  if (shape.parallel < 2 || !(isKept || (rows && *rows <= kMostFew)))
+    return false;
+  const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size;
+  return !columns || *columns < kWholeTiles * kMaxAcross * width;
+}
+
 /// Blocks, where it is known how many.
-std::optional<int64_t> tilesOf(const GroupShape &shape, int64_t columnsOfTile) {
-  const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size,
-                               outer = GroupShape::sizeOf(shape.parallelAxes().drop_back());
+std::optional<int64_t> tilesOf(const GroupShape &shape, int64_t columnsOfTile, bool isFlat) {
+  const std::optional<int64_t> columns = isFlat ? GroupShape::sizeOf(shape.parallelAxes())
+                                                : shape.axes[shape.parallel - 1].size,
+                               outer = isFlat ? 1 : GroupShape::sizeOf(shape.parallelAxes().drop_back());
   if (!columns || !outer)
     return std::nullopt;
   return *outer * int64_t(llvm::divideCeil(uint64_t(*columns), uint64_t(columnsOfTile)));
@@ -125,15 +147,15 @@ int64_t turnedRows(const KernelFunction &kernel, const GroupShape &shape) {
   return bytes == 0 ? 0 : std::clamp(kSector / bytes, kLeastTurned, kMostTurned);
 }
 
-/// @param rows nothing: it is not known how many there are
+/// @param rows that there are, or that there are at most; nothing: it is not known
 /// @param areRagged columns are no multiple of a vector, and are taken one by one
 std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                            std::optional<int64_t> rows, bool areRagged = false) {
   if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape))
     return std::nullopt;
   // What two passes would see, and is stored, a thread had better keep.
-  const bool mayBeKept = readsAgain(kernel, shape) && GroupShape::sizeOf(shape.reducedAxes()) &&
-                         *GroupShape::sizeOf(shape.reducedAxes()) <= dispatch::kMostOfKeptColumn;
+  const std::optional<int64_t> most = mostRowsOf(kernel, shape);
+  const bool mayBeKept = readsAgain(kernel, shape) && most && *most <= dispatch::kMostOfKeptColumn;
   const bool isKept = !sumsOfOnePass(kernel, shape) || (mayBeKept && storesElements(kernel, shape));
   if (isKept && (!rows || *rows > dispatch::kMostOfKeptColumn))
     return std::nullopt;
@@ -144,12 +166,16 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
     const uint32_t ofReads = narrowedByCalls(kernel, widthOfReads(kernel, shape, shape.parallel - 1));
     (GroupShape::sizeOf(shape.axes) ? width : across) *= ofReads;
   }
-  if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size) {
-    // Of columns that are no multiple of a vector, half a vector may be one that they are.
-    for (; width > 2 && *columns % width != 0 && *columns % (width / 2) == 0; width /= 2)
+  // Of columns that are no multiple of a vector, half a vector may be one that they are.
+  const std::optional<int64_t> ofRow = shape.axes[shape.parallel - 1].size;
+  if (ofRow)
+    for (; width > 2 && *ofRow % width != 0 && *ofRow % (width / 2) == 0; width /= 2)
       across *= 2;
+  const bool flat = isFlat(shape, rows, isKept, width);
+  // Those that tiles are made of.
+  const std::optional<int64_t> columns = flat ? GroupShape::sizeOf(shape.parallelAxes()) : ofRow;
+  if (columns)
     across = std::min<uint32_t>(across, llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(*columns, 1), width)));
-  }
   uint32_t threads = kThreads;
   auto atLeast = [](int64_t rows, int64_t each) {
     return uint32_t(llvm::PowerOf2Ceil(llvm::divideCeil(std::max<int64_t>(rows, 1), each)));
@@ -158,13 +184,13 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
     const uint32_t each = std::max(1u, kKeptElements / (width * std::max(1u, fullInputs(kernel, shape))));
     const uint32_t down = std::min(atLeast(*rows, each), kThreads / kMaxAcross);
     across = kFewThreads / std::min(down, kFewThreads / kMaxAcross);
-    if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size)
+    if (columns)
       across = std::min(across, atLeast(*columns, width));
     threads = std::max(across * down, kLeastThreads);
   } else if (rows && *rows <= kMostFew) {
     // Of few rows a thread takes all in flight together, and more columns are left for the others.
     const uint32_t down = atLeast(*rows, kInFlight);
-    if (std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size; !columns || *columns >= kWideRow * width)
+    if (!columns || *columns >= kWideRow * width)
       across = kFewThreads / down;
     threads = std::max(across * down, kLeastThreads);
   }
@@ -178,18 +204,22 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
   across = std::min(across, threads / width);
   if (threads * width * bytes > kMaxArena)
     return std::nullopt;
-  if (areRagged)
+  if (areRagged || (flat && ofRow && *ofRow % width != 0))
     across *= std::exchange(width, 1);
   Plan plan{name,
             threads,
             {{"width", width}, {"across", across}},
             {{extentsOf(shape.parallelAxes().back()), int64_t(across) * width},
              {extentsOf(shape.parallelAxes().drop_back()), 1}}};
+  if (flat) {
+    plan.choices.push_back({"flat", 1});
+    plan.grid = {{extentsOf(shape.parallelAxes()), int64_t(across) * width}};
+  }
   if (isKept)
-    plan.choices.push_back({"kept", 1});
+    plan.choices.push_back({"kept", std::max<int64_t>(*rows, 1)});
   if (const int64_t turned = turnedRows(kernel, shape)) {
     // Few tiles leave multiprocessors idle; rows, which are more, wait for sectors instead.
-    if (!isKept && GroupShape::sizeOf(shape.axes) && *tilesOf(shape, int64_t(across) * width) < kFewTurnedTiles)
+    if (!isKept && GroupShape::sizeOf(shape.axes) && *tilesOf(shape, int64_t(across) * width, flat) < kFewTurnedTiles)
       return std::nullopt;
     plan.choices.push_back({"turned", turned});
   }
@@ -203,13 +233,17 @@ void makeNarrow(Plan &plan) {
   plan.grid.front().perBlock = kMostNarrow;
 }
 
+bool isFlat(const Plan &plan) {
+  return plan.choice("flat") != 0;
+}
+
 } // namespace
 
 std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
+  const std::optional<int64_t> rows = mostRowsOf(kernel, shape);
   std::optional<Plan> plan = planOf(name(), kernel, shape, rows);
   const bool areFew = rows && *rows <= kLeastFew;
-  if (!plan || areFew || plan->choice("kept") != 0)
+  if (!plan || areFew || isFlat(*plan) || plan->choice("kept") != 0)
     return plan;
   // A row of few columns has no vector.
   if (const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size;
@@ -239,13 +273,26 @@ std::vector<Plan> plansOf(StringRef name, const KernelFunction &kernel, const Gr
     plans[0].guards.push_back(Guard{.length = length, .orEmpty = true, .multipleOf = width});
     plans[1].guards.push_back(Guard{.length = length, .noMultipleOf = width});
   }
-  if (!mayBeNarrow)
+  if (!mayBeNarrow || isFlat(first))
     return plans;
   plans.push_back(*planOf(name, kernel, shape, rows, /*areRagged=*/true));
   makeNarrow(plans.back());
   for (Plan &plan : plans)
     plan.guards.push_back(&plan == &plans.back() ? Guard{.length = length, .most = kMostNarrow}
                                                  : Guard{.length = length, .above = kMostNarrow, .orEmpty = true});
+  return plans;
+}
+
+/// Kernels that keep columns of an unknown number of rows, up to so many: each for up to twice as many as the one
+/// before, so that no more than half of the places are for rows that there are not. These take as long as others.
+std::vector<Plan> plansOfKept(StringRef name, const KernelFunction &kernel, const GroupShape &shape, int64_t rows) {
+  std::vector<Plan> plans;
+  for (int64_t above = 0; above < rows;) {
+    const int64_t most = std::min(rows, above == 0 ? kLeastFew : 2 * above);
+    plans.push_back(*planOf(name, kernel, shape, most));
+    plans.back().guards.push_back(Guard{extentsOf(shape.reducedAxes()), above, most});
+    above = most;
+  }
   return plans;
 }
 
@@ -315,26 +362,32 @@ std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape 
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
-  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
+  const std::optional<int64_t> rows = mostRowsOf(kernel, shape);
+  const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
+  if (any->choice("kept") != 0 && !GroupShape::sizeOf(shape.reducedAxes()))
+    return plansOfKept(name(), kernel, shape, *rows);
   std::vector<Plan> plans = plansOf(name(), kernel, shape, *any, rows, /*mayBeNarrow=*/!rows || *rows > kLeastFew);
   if (rows || !planOf(name(), kernel, shape, kMostFew))
     return plans;
-  const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
-  const bool hasNarrow = llvm::any_of(plans, isNarrow);
-  for (Plan &plan : plans) // narrow columns have the threads that they need, however few rows there are
-    plan.guards.push_back(Guard{length, isNarrow(plan) ? kLeastFew : kMostFew});
+  // Narrow columns have the threads that they need, however few rows there are, unless those of few share tiles.
+  const bool hasNarrow = llvm::any_of(plans, isNarrow), areFlat = isFlat(*planOf(name(), kernel, shape, kMostFew));
+  auto shortest = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kShortestAttr); // or there are none
+  const auto areNever = [&](int64_t most) { return shortest && most < shortest.getInt(); };
+  for (Plan &plan : plans)
+    plan.guards.push_back(Guard{length, isNarrow(plan) && !areFlat ? kLeastFew : kMostFew, std::nullopt,
+                                /*orEmpty=*/areNever(kLeastFew)});
   if (mayBeParts(kernel, shape))
     for (Plan &plan : plansOfParts(kernel, shape, plans))
       plans.push_back(plan);
   for (auto [above, most] : {std::pair(int64_t(0), kLeastFew), {kLeastFew, kMostFew}}) {
-    if (above != 0 && isNarrow(*any))
+    if ((above != 0 && isNarrow(*any) && !areFlat) || areNever(most))
       continue;
     Plan few = *planOf(name(), kernel, shape, most);
     if (isNarrow(*any))
       few.choose("narrow", 0);
     for (Plan &plan : plansOf(name(), kernel, shape, few, most, /*mayBeNarrow=*/false)) {
       plan.guards.insert(plan.guards.begin(), Guard{length, above, most, /*orEmpty=*/above == 0});
-      if (above != 0 && hasNarrow)
+      if (above != 0 && hasNarrow && !areFlat)
         plan.guards.push_back(
             Guard{.length = extentsOf(shape.axes[shape.parallel - 1]), .above = kMostNarrow, .orEmpty = true});
       plans.push_back(plan);

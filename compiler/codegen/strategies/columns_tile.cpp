@@ -69,6 +69,15 @@ void ColumnsTile::placeBlock() {
     }
   }
   const int64_t ofTile = int64_t(most_) * lanes_;
+  if (w_.choiceOr("flat", 0) != 0) {
+    Value all = w_.space.size(0, axis_ + 1),
+          number = k_.add(k_.mul(block, k_.number(ofTile)), k_.mul(across_, k_.number(lanes_)));
+    exists_ = k_.less(number, all);
+    column_.index.resize(w_.shape.axes.size(), k_.number(0));
+    w_.space.place(column_, 0, axis_ + 1, k_.min(number, k_.sub(all, k_.number(lanes_))));
+    column_.id = w_.space.newId();
+    return;
+  }
   Value tiles = k_.div(k_.add(columns_, k_.number(ofTile - 1)), k_.number(ofTile));
   const bool isOneTileRow = axis_ == 0;
   Value tile = isOneTileRow ? block : isNarrow_ ? k_.number(0) : k_.rem(block, tiles);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/columns_writer.h"
 
+#include "compiler/codegen/kernel/bodies/early_reads.h"
 #include "compiler/codegen/plan/group_measures.h"
 #include "compiler/codegen/strategies/columns_tile.h"
 
@@ -22,6 +23,8 @@ constexpr uint32_t kResidentThreads = 1024;
 // The same of columns that are taken one by one, of which a thread loads little, and computes little: sums and maxima.
 constexpr uint32_t kResidentOfOne = 2048;
 constexpr uint32_t kLittleWork = 4;
+// The same of columns that threads keep.
+constexpr uint32_t kResidentOfKept = 512;
 // Rows on the way where an element is all that a thread loads of one: four of two bytes leave memory waiting, and so do
 // four of few. Wider ones of unknown size have no registers for more.
 constexpr uint32_t kOfOneInFlight = 8;
@@ -33,7 +36,8 @@ public:
       : w_(w), k_(w.k), bodies_(w.bodies), width_(w.choice("width")), isKept_(w.choiceOr("kept", 0) != 0),
         phases_(phasesOf(w.kernel, w.shape.group)), sums_(phases_.front()),
         then_(isKept_ ? SmallVector<OnePassSum>() : *sumsOfOnePass(w.kernel, w.shape)), axis_(w.shape.parallel - 1),
-        reducedFirst_(w.shape.parallel), storesElements_(storesElements(w.kernel, w.shape)) {
+        reducedFirst_(w.shape.parallel), storesElements_(storesElements(w.kernel, w.shape)),
+        reads_(w.bodies, w.kernel, w.shape) {
     if (then_.empty())
       return;
     uint32_t bytes = 0; // that a thread loads of a row
@@ -45,7 +49,7 @@ public:
   void run() {
     w_.space.vectorAxis = axis_;
     if (!GroupShape::sizeOf(w_.shape.axes))
-      k_.wantResident((width_ == 1 && isPlain() ? kResidentOfOne : kResidentThreads) / k_.threads);
+      k_.wantResident(std::max(1u, residentThreads() / k_.threads));
     if (width_ == 1)
       return writeTile(1);
     k_.branch(bodies_.isAligned(width_, /*needsWhole=*/true), [&] { writeTile(width_); }, [&] { writeTile(1); });
@@ -78,6 +82,9 @@ private:
   Value isFirst() { return k_.both(tile_->exists(), k_.equal(tile_->down(), k_.number(0))); }
   void setColumns(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
   void storeResults(ArrayRef<RowSum> sums, ArrayRef<Value> totals);
+  uint32_t residentThreads() const {
+    return isKept_ ? kResidentOfKept : width_ == 1 && isPlain() ? kResidentOfOne : kResidentThreads;
+  }
   /// Whether elements are loaded, and added up or compared, and that is all.
   bool isPlain() const {
     return then_.empty() && !storesElements_ && elementInputs(w_.kernel, w_.shape).size() == 1 && sums_.size() == 1 &&
@@ -101,6 +108,7 @@ private:
   uint32_t inFlight_ = kInFlight;
   const unsigned axis_, reducedFirst_;
   const bool storesElements_;
+  EarlyReads reads_;
   unsigned lanes_ = 1; // of a vector
   std::optional<ColumnsTile> tile_;
   struct KeptRow {
@@ -202,18 +210,22 @@ void ColumnsWriter::writeKept() {
 
 /// Where the thread has no such row it loads the last one, and nobody sees it.
 void ColumnsWriter::loadKept() {
-  const int64_t rows = *GroupShape::sizeOf(w_.shape.reducedAxes()), down = *tile_->knownDown();
+  const std::optional<int64_t> known = GroupShape::sizeOf(w_.shape.reducedAxes());
+  const int64_t most = w_.choice("kept"), down = *tile_->knownDown();
+  Value rows = w_.space.size(reducedFirst_, w_.shape.axes.size()), last = k_.sub(rows, k_.number(1));
   kept_.clear();
-  for (int64_t first = 0; first < rows; first += down) {
+  for (int64_t first = 0; first < most; first += down) {
     Value row = k_.add(tile_->down(), k_.number(first));
-    Value exists = first + down <= rows ? Value() : k_.less(row, k_.number(rows));
+    Value exists = known && first + down <= *known ? Value() : k_.less(row, rows);
     Point point = tile_->column();
-    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), exists ? k_.min(row, k_.number(rows - 1)) : row);
+    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), exists ? k_.min(row, last) : row);
     point.id = w_.space.newId();
     kept_.push_back({point, exists});
   }
   for (const KeptRow &row : kept_)
     bodies_.preload(row.point);
+  for (const KeptRow &row : kept_)
+    reads_.read(row.point);
 }
 
 /// [sums][lanes]
@@ -223,7 +235,8 @@ ColumnsWriter::Accumulators ColumnsWriter::ofKept(ArrayRef<RowSum> sums) {
     for (unsigned lane = 0; lane < lanes_; ++lane) {
       Value value = neutral(k_, sum.sum);
       for (const KeptRow &row : kept_) {
-        Value next = combine(k_, sum.sum, value, bodies_.contribution(sum, row.point, lane));
+        Value next = combine(k_, sum.sum, value,
+                             reads_.at(row.point, [&] { return bodies_.contribution(sum, row.point, lane); }));
         value = row.exists ? k_.select(row.exists, next, value) : next;
       }
       accumulators.push_back(value);
@@ -250,12 +263,15 @@ ColumnsWriter::Accumulators ColumnsWriter::accumulate(Value first, unsigned coun
   }
   for (const Point &point : points)
     bodies_.preload(point);
+  if (lanes_ == 1) // vectors have code for lanes that do not read alike, which takes the registers
+    reads_.read(points);
   Accumulators next = llvm::to_vector(accumulators);
   for (auto [point, does] : llvm::zip_equal(points, exists)) {
     Value *accumulator = next.begin();
     for (const RowSum &sum : sums_)
       for (unsigned lane = 0; lane < lanes_; ++lane, ++accumulator) {
-        Value with = combine(k_, sum.sum, *accumulator, bodies_.contribution(sum, point, lane));
+        Value with = combine(k_, sum.sum, *accumulator,
+                             reads_.at(point, [&, &at = point] { return bodies_.contribution(sum, at, lane); }));
         *accumulator = does ? k_.select(does, with, *accumulator) : with;
       }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/rows/rows_writer.h"
 
+#include "compiler/codegen/kernel/bodies/early_reads.h"
 #include "compiler/codegen/kernel/bodies/one_pass.h"
 #include "compiler/codegen/kernel/bodies/shared_vectors.h"
 #include "compiler/codegen/strategies/rows/kept_terms.h"
@@ -33,7 +34,7 @@ public:
         blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
         hasAnyLength_(!GroupShape::sizeOf(w.shape.reducedAxes())), phases_(phasesOf(w.kernel, w.shape.group)),
         skipsVectors_(phases_.size() == 1 && !storesElements(w.kernel, w.shape) && workOf(w.kernel) > kSkippedWork),
-        vectors_(w, lanes_, blocks_, rows_) {}
+        vectors_(w, lanes_, blocks_, rows_), reads_(w.bodies, w.kernel, w.shape) {}
 
   void run();
 
@@ -58,6 +59,7 @@ private:
   void eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body);
   void writePhases(const Parts &parts);
   void preload(const RowBatch &batch);
+  void preloadReads(const RowBatch &batch);
   RowBatch loadEdges();
   SmallVector<Sum> sumsOf(ArrayRef<RowSum> phase) const;
   Accumulators start(ArrayRef<RowSum> phase);
@@ -90,6 +92,7 @@ private:
   const SmallVector<SmallVector<RowSum>> phases_;
   const bool skipsVectors_; // that do not exist; else they are computed, and nobody sees it
   RowVectors vectors_;
+  EarlyReads reads_;
   unsigned lanesOfVector_ = 1;
 };
 
@@ -164,6 +167,13 @@ void RowsWriter::preload(const RowBatch &batch) {
     bodies_.preload(point);
 }
 
+/// Where elements go one by one: vectors have code for lanes that do not read alike, which takes the registers. What
+/// does not exist is not read where it is skipped.
+void RowsWriter::preloadReads(const RowBatch &batch) {
+  if (lanesOfVector_ == 1 && !skipsVectors_)
+    reads_.read(batch.points);
+}
+
 SmallVector<Sum> RowsWriter::sumsOf(ArrayRef<RowSum> phase) const {
   SmallVector<Sum> sums;
   for (const RowSum &sum : phase)
@@ -198,7 +208,8 @@ RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const Ro
           [&] { return accumulators; });
       continue;
     }
-    for (auto [accumulator, next] : llvm::zip_equal(accumulators, withPoint(point)))
+    const Accumulators with = reads_.at(point, [&, &at = point] { return withPoint(at); });
+    for (auto [accumulator, next] : llvm::zip_equal(accumulators, with))
       accumulator = exists ? k_.select(exists, next, accumulator) : next;
   }
   return accumulators;
@@ -304,6 +315,7 @@ SmallVector<Value> RowsWriter::eachVector(ValueRange carried, VectorBody body, u
       Bodies::Scope scope(bodies_);
       const RowBatch batch = vectors_.following(first, count);
       preload(batch);
+      preloadReads(batch);
       return body(batch, values);
     };
   };
@@ -363,6 +375,8 @@ void RowsWriter::writeKeptRows() {
     vectors_.setRow(vectors_.rowOf(number));
     rows.push_back({row(), vectors_.kept(0, chunks_), {}});
     preload(rows.back().batch);
+    if (phases_.size() == 1 && !storesElements(w_.kernel, w_.shape)) // else registers have the row
+      preloadReads(rows.back().batch);
     rows.back().edges = loadEdges();
   }
   for (const KeptRow &each : rows) {

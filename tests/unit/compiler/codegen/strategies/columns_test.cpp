@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <array>
+
 namespace tenon::compiler::codegen {
 namespace {
 
@@ -92,6 +94,58 @@ TEST_F(ColumnsOfTwoOrders, WhatIsReadByPlaceSaysHowItLies) {
   EXPECT_FALSE(planOf(few)) << "a block for so little";
 }
 
+/// What is less than the largest of its column, of x[outer, rows, columns].
+class KeptColumns : public KernelTest {
+protected:
+  /// @param attributes of the kernel
+  std::vector<Plan> plans(const std::string &shape, const std::string &sizes, const std::string &attributes = "") {
+    const std::string tensor = "tensor<" + shape + "xf32>", largest = "tensor<7x" + lastOf(shape) + "xf32>";
+    const std::string text =
+        "func.func @k(" + sizes + "%x: " + tensor + dimsOf(shape) + ", %o: " + largest + ", %e: " + tensor +
+        dimsOf(shape) + ") -> (" + tensor + dimsOf(shape) + ") " + attributes +
+        " {\n%m = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, "
+        "k)>], iterator_types = [\"parallel\", \"reduction\", \"parallel\"]} ins(%x : " +
+        tensor + ") outs(%o : " + largest +
+        ") {\n^bb0(%a: f32, %s: f32):\n%t = arith.maximumf %s, %a : f32\nlinalg.yield %t : f32\n} -> " + largest +
+        "\n%y = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>, "
+        "affine_map<(i, j, k) -> (i, j, k)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} "
+        "ins(%x, %m : " +
+        tensor + ", " + largest + ") outs(%e : " + tensor +
+        ") {\n^bb0(%a: f32, %s: f32, %b: f32):\n%t = arith.subf %a, %s : f32\nlinalg.yield %t : f32\n} -> " + tensor +
+        "\nreturn %y : " + tensor + "\n}\n";
+    auto kernel = KernelFunction::read(parseFunction(text));
+    EXPECT_TRUE(mlir::succeeded(kernel)) << messages_ << text;
+    return Columns().plans(*kernel, GroupShape::of(*kernel));
+  }
+  static std::string lastOf(const std::string &shape) { return shape.substr(shape.rfind('x') + 1); }
+  static std::string dimsOf(const std::string &shape) {
+    return shape.find('?') == std::string::npos ? "" : " {tenon.dims = array<i64: 0>}";
+  }
+};
+
+TEST_F(KeptColumns, OfAnUnknownNumberOfRowsHaveKernelsForSome) {
+  EXPECT_TRUE(plans("7x?x512", "%n: i64, ").empty()) << "there may be too many";
+  const std::vector<Plan> all = plans("7x?x512", "%n: i64, ", "attributes {tenon.longest = 60 : i64}");
+  ASSERT_EQ(all.size(), 3u);
+  const std::array<int64_t, 3> most = {16, 32, 60};
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].choice("kept"), most[i]);
+    ASSERT_EQ(all[i].guards.size(), 1u);
+    EXPECT_EQ(all[i].guards[0].above, i == 0 ? 0 : most[i - 1]);
+    EXPECT_EQ(all[i].guards[0].most, most[i]);
+  }
+}
+
+TEST_F(KeptColumns, TilesGoOnInTheNextRowOfColumns) {
+  const Plan few = plans("7x20x12", "").front(), many = plans("7x20x4096", "").front();
+  EXPECT_EQ(few.choice("flat"), 1);
+  ASSERT_EQ(few.grid.size(), 1u);
+  EXPECT_EQ(few.grid[0].extents.size(), 2u);
+  EXPECT_EQ(many.choice("flat"), 0);
+  const Plan odd = plans("7x20x5", "").front();
+  EXPECT_EQ(odd.choice("width"), 1) << "no vector is whole";
+}
+
 /// Maxima over the middle of a tensor of unknown sizes.
 class ColumnsOfUnknownSize : public KernelTest {
 protected:
@@ -153,7 +207,9 @@ TEST_F(ColumnsOfUnknownSize, OneOfTheirKernelsRuns) {
     EXPECT_EQ(running(all, {8, rows, 64}), "vectors ") << rows;
     EXPECT_EQ(running(all, {8, rows, 65}), "single ") << rows;
   }
-  EXPECT_EQ(running(all, {8, 17, 32}), "narrow ");
+  EXPECT_EQ(running(all, {8, 17, 32}), "vectors ") << "which share tiles";
+  EXPECT_EQ(running(all, {8, 64, 3}), "single ");
+  EXPECT_EQ(running(all, {8, 65, 32}), "narrow ");
   EXPECT_EQ(running(all, {8, 1024, 64}), "vectors ");
   EXPECT_EQ(running(all, {8, 1025, 64}), "vectors parts single total ");
   EXPECT_EQ(running(all, {8, 1025, 65}), "single parts single total ");
@@ -168,7 +224,8 @@ TEST_F(ColumnsOfUnknownSize, KnownColumnsAreNarrowWhereTheyHaveNoVectors) {
   EXPECT_EQ(running(odd, {8, 300}), "narrow ");
   EXPECT_EQ(running(odd, {8, 3000}), "narrow parts narrow total ");
   // A kernel of few rows says that it is none, where others of its function are.
-  EXPECT_EQ(running(odd, {8, 2}), "vectors ");
+  EXPECT_EQ(running(odd, {8, 2}), "single ");
+  EXPECT_EQ(running(odd, {8, 64}), "single ") << "in tiles of several rows of columns";
   for (const Plan &plan : odd)
     EXPECT_TRUE(llvm::any_of(plan.choices, [](const auto &choice) { return choice.first == "narrow"; }));
   const std::vector<Plan> even = plans("6", 2);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/kernel/bodies/early_reads.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+
+SmallVector<Value> readsOf(linalg::GenericOp op) {
+  llvm::SmallSetVector<Value, 4> reads;
+  for (auto read : op.getBody()->getOps<tensor::ExtractOp>()) {
+    Value last = read.getResult();
+    while (last.hasOneUse()) {
+      auto select = dyn_cast<arith::SelectOp>(*last.user_begin());
+      if (!select || select->getBlock() != op.getBody() || select.getCondition() == last)
+        break;
+      last = select.getResult();
+    }
+    if (!last.use_empty())
+      reads.insert(last);
+  }
+  return reads.takeVector();
+}
+
+EarlyReads::EarlyReads(Bodies &bodies, const KernelFunction &kernel, const GroupShape &shape) : bodies_(bodies) {
+  if (kernel.gathered.empty())
+    return;
+  for (const KernelOp &op : kernel.ops) {
+    const bool isOfOthers = llvm::any_of(op.inputs, [](const KernelInput &input) {
+      return input.computed && !input.bodyArgument.use_empty(); // perhaps from sums that are not known yet
+    });
+    if (!isOfOthers && shape.group.coversAllAxes(op.op))
+      for (Value read : readsOf(op.op))
+        reads_.push_back({&op, read});
+  }
+}
+
+void EarlyReads::read(ArrayRef<Point> points) {
+  for (const Point &point : points) {
+    SmallVector<Lanes> lanes;
+    for (auto [op, value] : reads_)
+      lanes.push_back(bodies_.ofBody(*op, value, point));
+    known_[point.id] = std::move(lanes);
+  }
+}
+
+void EarlyReads::assume(const Point &point) {
+  if (auto known = known_.find(point.id); known != known_.end())
+    for (auto [read, lanes] : llvm::zip_equal(reads_, known->second))
+      bodies_.assumeLanes(read.second, lanes.values);
+}
+
+} // namespace tenon::compiler::codegen
