@@ -220,6 +220,11 @@ SETS["exports"] = [Product(kind, layout, m, n, k, batch, fused, unknown) for kin
     *((kind, "nt", 197, 197, 64, 96, "", "mn") for kind in ("bf16", "f32")),
     *((kind, "nn", 197, 64, 197, 96, "", "mk") for kind in ("bf16", "f32")),
     *(("bf16", "nt", m, 1000, 1283, 0, "", "mnk") for m in (96, 2000))) for unknown in ("", sizes)]
+# Rows that are aligned, and of which the program knows nothing; and long sums of rows that are not.
+SETS["starts"] = [Product(kind, layout, m, n, k, unknown=unknown) for kind, layout, m, n, k, unknown in (
+    ("bf16", "nt", 96, 1024, 4096, "mnk"), ("bf16", "nt", 1000, 1400, 904, "mnk"), ("f16", "nn", 256, 1024, 512, "mnk"), ("bf16", "nt", 2048, 2048, 2048, "mnk"),
+    ("tf32", "nt", 512, 1024, 1024, "mnk"), ("bf16", "nt", 1024, 1408, 8001, "m"), ("bf16", "nt", 512, 8448, 2001, "m"), ("bf16", "nn", 1024, 1409, 8000, "m"),
+    ("tf32", "nt", 1024, 1408, 4001, "m"))]
 # What is behind the product takes long: models' shapes (ViT, Mixer, BERT, GPT-2), and larger ones.
 SETS["heavy"] = [Product("bf16", "nt", *s, fused=fused) for s in ((6304, 3072, 768), (6272, 3072, 768), (4096, 3072, 768), (1024, 3072, 768), (8192, 4096, 1024),
                                                                   (4096, 4096, 4096)) for fused in ("", "gelu", *STEPS)]
