@@ -199,6 +199,19 @@ Value TileSpace::numbersOf(ArrayRef<unsigned> axes, const Patches &patches) {
   return k_.mul(outermost, k_.number(patches.count(sizes)));
 }
 
+/// By a size that is not known, 1 or more: as no division is left where a row is placed, LLVM places rows ahead of the
+/// loop over the sum. The reciprocal (../kernel/reciprocal.h) is computed once, where the size is.
+static Quotient divideByUnknown(KernelBuilder &k, Value number, Value size) {
+  Value reciprocal;
+  {
+    const OpBuilder::InsertionGuard guard(k.b);
+    k.b.setInsertionPointAfterValue(size);
+    Value divisor = arith::MaxUIOp::create(k.b, k.loc, size, k.number(1));
+    reciprocal = k.div(k.number(INT64_MAX), divisor);
+  }
+  return codegen::divide(k, number, size, reciprocal);
+}
+
 void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const Patches &patches) {
   if (!patches) {
     for (size_t i = axes.size(); i-- > 0;) {
@@ -209,12 +222,17 @@ void TileSpace::place(Point &point, ArrayRef<unsigned> axes, Value number, const
         continue;
       }
       Value size = kernel_.space.size(axes[i]);
-      point.index[axes[i]] = i == 0 ? number : k_.rem(number, size);
+      if (i == 0) {
+        point.index[axes[i]] = number;
+      } else {
+        const Quotient found = kernel_.shape.axes[axes[i]].size ? Quotient{k_.div(number, size), k_.rem(number, size)}
+                                                                : divideByUnknown(k_, number, size);
+        point.index[axes[i]] = found.remainder;
+        number = found.quotient;
+      }
       // What lies behind the last gate is it again.
       if (axes[i] == kernel_.shape.gatesAxis && kernel_.shape.gates != kernel_.shape.axes[axes[i]].size)
         point.index[axes[i]] = k_.min(point.index[axes[i]], k_.number(kernel_.shape.gates - 1));
-      if (i != 0)
-        number = k_.div(number, size);
     }
     return;
   }
