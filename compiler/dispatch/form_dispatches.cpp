@@ -131,10 +131,8 @@ private:
     for (Block &block : function.getBody())
       recomputeAtBoundaries(block);
     WholeOrParts forms;
-    for (Block &block : function.getBody()) {
-      forms.copyKeptColumns(block);
+    for (Block &block : function.getBody())
       forms.copyGroups(block);
-    }
     splitReductions(function);
     forms.markParts();
     generalizeFills(function);

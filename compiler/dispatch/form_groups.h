@@ -24,7 +24,6 @@ struct GroupedBlock {
 
 /// Groups the linalg.generic operations of `block`. What stands between the operations of a group and reads its results
 /// is moved behind its last operation.
-/// @param keepsColumns of unknown length, as if they were short (column_groups.h)
-GroupedBlock formGroups(mlir::Block &block, bool keepsColumns = false);
+GroupedBlock formGroups(mlir::Block &block);
 
 } // namespace tenon::compiler::dispatch

@@ -4,7 +4,6 @@
 #include "compiler/dispatch/splits/ragged_split.h"
 
 #include "compiler/dialect/flow/FlowOps.h"
-#include "compiler/dispatch/column_groups.h"
 #include "compiler/dispatch/form_groups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,47 +17,17 @@ namespace {
 
 // Of a group that is compiled twice.
 constexpr size_t kMostOps = 16;
-// Columns that are kept up to fewer rows are not worth another form.
-constexpr int64_t kLeastKept = 16;
-// On operations of the form of kept columns that runs where these are long.
-constexpr StringLiteral kLongAttr = "tenon.long";
 
 DenseI64ArrayAttr formOf(Operation *op) {
   return op->getAttrOfType<DenseI64ArrayAttr>(kFormAttr);
 }
 
-std::optional<size_t> choiceOf(Operation *op) {
-  DenseI64ArrayAttr form = formOf(op);
-  return form ? std::optional(size_t(form.asArrayRef()[0])) : std::nullopt;
+bool isWhole(DenseI64ArrayAttr form) {
+  return form.asArrayRef()[1] != 0;
 }
 
 void setForm(Operation *op, size_t choice, bool whole) {
   op->setAttr(kFormAttr, DenseI64ArrayAttr::get(op->getContext(), {int64_t(choice), whole}));
-}
-
-bool isProduct(linalg::GenericOp op) {
-  return reduces(op) && isTiledProduct(op);
-}
-
-bool mayBeCopied(const Group &group) {
-  return group.ops.size() <= kMostOps && !group.hasWeights() && llvm::none_of(group.ops, isProduct);
-}
-
-/// Whether others read what the group computes at the same places: what comes last of long columns is perhaps one
-/// kernel with them, and in a form of its own it would not be.
-bool mayGoOn(const Group &group) {
-  return llvm::any_of(group.ops, [&](Operation *op) {
-    return llvm::any_of(op->getUsers(),
-                        [&](Operation *user) { return isa<linalg::GenericOp>(user) && !group.contains(user); });
-  });
-}
-
-/// Up to so many rows, of which there are some.
-StaysWhole whereShort(OpBuilder &b, linalg::GenericOp op, int64_t most) {
-  const Location loc = op.getLoc();
-  auto number = [&](int64_t value) -> Value { return arith::ConstantIndexOp::create(b, loc, value); };
-  Value more = b.createOrFold<arith::SubIOp>(loc, reducedElements(b, op), number(1));
-  return {b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, more, number(most)), most};
 }
 
 /// Dispatches that compute tensors of choices, each with the choices.
@@ -94,60 +63,36 @@ bool isEither(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return user->hasAttr(kEitherAttr); });
 }
 
-void WholeOrParts::copyKeptColumns(Block &block) {
-  auto mayBeShort = [](linalg::GenericOp op) {
-    return reduces(op) && llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic);
-  };
-  if (llvm::none_of(block.getOps<linalg::GenericOp>(), mayBeShort))
-    return;
-  for (const Group &group : formGroups(block, /*keepsColumns=*/true).groups) {
-    const std::optional<int64_t> most = mostKeptRows(group);
-    if (!most || *most < kLeastKept || !mayBeCopied(group) || mayGoOn(group))
-      continue;
-    linalg::GenericOp sum = *llvm::find_if(group.ops, reduces);
-    copyGroup(group, [&](OpBuilder &b) { return whereShort(b, sum, *most); }, /*isKept=*/true);
-  }
-}
-
 void WholeOrParts::copyGroups(Block &block) {
-  auto mayBecome = [](linalg::GenericOp op) { return !isWholeForm(op) && mayBecomeParts(op); };
-  if (llvm::none_of(block.getOps<linalg::GenericOp>(), mayBecome))
+  if (llvm::none_of(block.getOps<linalg::GenericOp>(), mayBecomeParts))
     return;
+  auto isProduct = [](linalg::GenericOp op) { return reduces(op) && isTiledProduct(op); };
   for (const Group &group : formGroups(block).groups)
-    if (auto candidate = llvm::find_if(group.ops, mayBecome); candidate != group.ops.end() && mayBeCopied(group))
-      copyGroup(group, [&](OpBuilder &b) { return staysWhole(b, *candidate); }, /*isKept=*/false);
+    if (auto candidate = llvm::find_if(group.ops, mayBecomeParts);
+        candidate != group.ops.end() && group.ops.size() <= kMostOps && !group.hasWeights() &&
+        llvm::none_of(group.ops, isProduct))
+      copyGroup(group, *candidate);
 }
 
-void WholeOrParts::copyGroup(const Group &group, llvm::function_ref<StaysWhole(OpBuilder &)> wholeAt, bool isKept) {
+void WholeOrParts::copyGroup(const Group &group, linalg::GenericOp candidate) {
   linalg::GenericOp last = group.ops.back();
   // Nothing between reads what the group computes (formGroups), so that all of it can stand where it ends.
   for (linalg::GenericOp op : ArrayRef(group.ops).drop_back())
     op->moveBefore(last);
   OpBuilder b(group.ops.front());
-  const Location loc = last.getLoc();
+  const Location loc = candidate.getLoc();
   auto marker = [&] { return arith::ConstantIndexOp::create(b, loc, 0).getOperation(); };
-  const StaysWhole whole = wholeAt(b);
+  const StaysWhole whole = staysWhole(b, candidate);
   if (matchPattern(whole.condition, m_Constant()))
     return;
-  const size_t number = choices_.size();
-  choices_.push_back({whole, marker(), nullptr, choiceOf(last), isKept});
+  Operation *begin = marker();
   b.setInsertionPointAfter(last);
-  choices_.back().end = marker();
+  Operation *end = marker();
   IRMapping copies;
-  for (linalg::GenericOp op : group.ops) {
-    Operation *copy = b.clone(*op, copies);
-    setForm(copy, number, /*whole=*/true);
-    if (isKept)
-      copy->setAttr(kKeptAttr, b.getUnitAttr());
-  }
-  for (linalg::GenericOp op : group.ops) {
-    if (isKept) {
-      setForm(op, number, /*whole=*/false); // they are no group with others from here on
-      op->setAttr(kLongAttr, b.getUnitAttr());
-    } else {
-      op->setAttr(kPartsAttr, b.getUnitAttr());
-    }
-  }
+  for (linalg::GenericOp op : group.ops)
+    setForm(b.clone(*op, copies), choices_.size(), /*whole=*/true);
+  for (linalg::GenericOp op : group.ops)
+    op->setAttr(kPartsAttr, b.getUnitAttr());
   for (linalg::GenericOp op : group.ops)
     for (OpResult result : op->getResults()) {
       if (!isReadOutside(result, group))
@@ -159,19 +104,16 @@ void WholeOrParts::copyGroup(const Group &group, llvm::function_ref<StaysWhole(O
         return !user || (user != select && !group.contains(user)); // perhaps in another block
       });
     }
+  choices_.push_back({whole, begin, end});
 }
 
-/// Those within others come first: what they have marked stays.
 void WholeOrParts::markParts() {
-  for (size_t number = choices_.size(); number-- > 0;) {
-    const Choice &choice = choices_[number];
-    for (Operation *op = choice.begin->getNextNode(); op != choice.end; op = op->getNextNode()) {
-      if (!isa<linalg::GenericOp>(op))
-        continue;
-      op->removeAttr(kPartsAttr);
-      if (!choice.isKept || !formOf(op))
+  for (auto [number, choice] : llvm::enumerate(choices_)) {
+    for (Operation *op = choice.begin->getNextNode(); op != choice.end; op = op->getNextNode())
+      if (isa<linalg::GenericOp>(op)) {
+        op->removeAttr(kPartsAttr);
         setForm(op, number, /*whole=*/false);
-    }
+      }
     choice.begin->erase();
     choice.end->erase();
   }
@@ -197,38 +139,20 @@ static void limitRows(StaysWhole &rows, const Group &group) {
     rows.longest = most;
 }
 
-StaysWhole WholeOrParts::otherwise(size_t number) const {
-  const Choice &choice = choices_[number];
-  OpBuilder b(choice.whole.condition.getContext());
-  b.setInsertionPointAfterValue(choice.whole.condition);
-  const Location loc = choice.whole.condition.getLoc();
-  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-  StaysWhole other{arith::XOrIOp::create(b, loc, choice.whole.condition, yes), std::nullopt};
-  if (choice.isKept)
-    other.shortest = *choice.whole.longest + 1;
-  return other;
-}
-
 std::optional<StaysWhole> WholeOrParts::conditionOf(const Group &group) const {
-  const std::optional<size_t> number = choiceOf(group.ops.front());
-  if (!number)
+  DenseI64ArrayAttr form = formOf(group.ops.front());
+  if (!form)
     return std::nullopt;
-  const Choice &choice = choices_[*number];
-  const bool isWhole = isWholeForm(group.ops.front());
-  StaysWhole runs = isWhole ? choice.whole : otherwise(*number);
-  if (choice.within) {
-    const StaysWhole outer = otherwise(*choice.within);
-    OpBuilder b(runs.condition.getContext());
-    b.setInsertionPointAfterValue(runs.condition);
-    runs.condition = arith::AndIOp::create(b, runs.condition.getLoc(), runs.condition, outer.condition);
-    runs.shortest = outer.shortest;
-  }
-  if (llvm::any_of(group.ops, [](linalg::GenericOp op) { return reduces(op) && !op->hasAttr(kLongAttr); })) {
-    runs.shortest.reset(); // parts have other rows
-    if (!isWhole)
-      limitRows(runs, group);
-  }
-  return runs;
+  const StaysWhole &whole = choices_[size_t(form.asArrayRef()[0])].whole;
+  if (isWhole(form))
+    return whole;
+  OpBuilder b(whole.condition.getContext());
+  b.setInsertionPointAfterValue(whole.condition);
+  const Location loc = whole.condition.getLoc();
+  Value yes = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  StaysWhole parts{arith::XOrIOp::create(b, loc, whole.condition, yes), std::nullopt};
+  limitRows(parts, group);
+  return parts;
 }
 
 void joinForms(Block &block) {

@@ -7,9 +7,6 @@
 //   %a = sum of %p          runs where not %few
 //   %b = sum of x           runs where %few        over %a's memory
 //   who reads the sum reads %b
-//
-// Columns of unknown length are the same: where they are short enough to be kept, one kernel computes all that reads
-// them again (column_groups.h), and where not, several do, whose sums may be whole or parts in turn.
 #pragma once
 
 #include "compiler/dispatch/analysis/groups/group.h"
@@ -23,9 +20,7 @@ inline constexpr llvm::StringLiteral kEitherAttr = "tenon.either";
 /// The groups of a function that are there in two forms.
 class WholeOrParts {
 public:
-  /// Copies groups of `block` that are one kernel where columns are short, behind themselves.
-  void copyKeptColumns(mlir::Block &block);
-  /// Copies groups that may be taken apart, as they are, behind themselves.
+  /// Copies groups of `block` that may be taken apart, as they are, behind themselves.
   void copyGroups(mlir::Block &block);
   /// What the originals have become is the other form.
   void markParts();
@@ -36,13 +31,8 @@ private:
   struct Choice {
     StaysWhole whole;
     mlir::Operation *begin, *end; // markers around the originals
-    std::optional<size_t> within; // the choice whose other form the originals are
-    bool isKept = false;          // columns
   };
-  /// @param wholeAt when the copy runs, computed by a builder
-  void copyGroup(const Group &group, llvm::function_ref<StaysWhole(mlir::OpBuilder &)> wholeAt, bool isKept);
-  /// When the other form of a choice runs.
-  StaysWhole otherwise(size_t choice) const;
+  void copyGroup(const Group &group, mlir::linalg::GenericOp candidate);
 
   llvm::SmallVector<Choice> choices_;
 };

@@ -97,14 +97,6 @@ bool liesAcross(const KernelFunction &kernel, const GroupShape &shape) {
   return *orders.isFirstAcross || (kFewAcross * orders.across >= orders.down && sumsOfOnePass(kernel, shape));
 }
 
-/// How many rows there are at most, where that is known: perhaps the kernel runs only then.
-std::optional<int64_t> mostRowsOf(const KernelFunction &kernel, const GroupShape &shape) {
-  if (std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes()))
-    return rows;
-  auto longest = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kLongestAttr);
-  return longest && longest.getInt() <= dispatch::kMostOfKeptColumn ? std::optional(longest.getInt()) : std::nullopt;
-}
-
 /// Whether a tile of columns goes on in the next row of them: where they are of few rows, and may themselves be few, no
 /// thread is without any.
 bool isFlat(const GroupShape &shape, std::optional<int64_t> rows, bool isKept, uint32_t width) {
@@ -147,14 +139,14 @@ int64_t turnedRows(const KernelFunction &kernel, const GroupShape &shape) {
   return bytes == 0 ? 0 : std::clamp(kSector / bytes, kLeastTurned, kMostTurned);
 }
 
-/// @param rows that there are, or that there are at most; nothing: it is not known
+/// @param rows nothing: it is not known how many there are
 /// @param areRagged columns are no multiple of a vector, and are taken one by one
 std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                            std::optional<int64_t> rows, bool areRagged = false) {
   if (!hasCombiners(kernel, shape) || shape.parallel == 0 || !liesAcross(kernel, shape))
     return std::nullopt;
   // What two passes would see, and is stored, a thread had better keep.
-  const std::optional<int64_t> most = mostRowsOf(kernel, shape);
+  const std::optional<int64_t> most = GroupShape::sizeOf(shape.reducedAxes());
   const bool mayBeKept = readsAgain(kernel, shape) && most && *most <= dispatch::kMostOfKeptColumn;
   const bool isKept = !sumsOfOnePass(kernel, shape) || (mayBeKept && storesElements(kernel, shape));
   if (isKept && (!rows || *rows > dispatch::kMostOfKeptColumn))
@@ -240,7 +232,7 @@ bool isFlat(const Plan &plan) {
 } // namespace
 
 std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  const std::optional<int64_t> rows = mostRowsOf(kernel, shape);
+  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
   std::optional<Plan> plan = planOf(name(), kernel, shape, rows);
   const bool areFew = rows && *rows <= kLeastFew;
   if (!plan || areFew || isFlat(*plan) || plan->choice("kept") != 0)
@@ -280,19 +272,6 @@ std::vector<Plan> plansOf(StringRef name, const KernelFunction &kernel, const Gr
   for (Plan &plan : plans)
     plan.guards.push_back(&plan == &plans.back() ? Guard{.length = length, .most = kMostNarrow}
                                                  : Guard{.length = length, .above = kMostNarrow, .orEmpty = true});
-  return plans;
-}
-
-/// Kernels that keep columns of an unknown number of rows, up to so many: each for up to twice as many as the one
-/// before, so that no more than half of the places are for rows that there are not. These take as long as others.
-std::vector<Plan> plansOfKept(StringRef name, const KernelFunction &kernel, const GroupShape &shape, int64_t rows) {
-  std::vector<Plan> plans;
-  for (int64_t above = 0; above < rows;) {
-    const int64_t most = std::min(rows, above == 0 ? kLeastFew : 2 * above);
-    plans.push_back(*planOf(name, kernel, shape, most));
-    plans.back().guards.push_back(Guard{extentsOf(shape.reducedAxes()), above, most});
-    above = most;
-  }
   return plans;
 }
 
@@ -362,25 +341,20 @@ std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape 
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
-  const std::optional<int64_t> rows = mostRowsOf(kernel, shape);
+  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
   const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
-  if (any->choice("kept") != 0 && !GroupShape::sizeOf(shape.reducedAxes()))
-    return plansOfKept(name(), kernel, shape, *rows);
   std::vector<Plan> plans = plansOf(name(), kernel, shape, *any, rows, /*mayBeNarrow=*/!rows || *rows > kLeastFew);
   if (rows || !planOf(name(), kernel, shape, kMostFew))
     return plans;
   // Narrow columns have the threads that they need, however few rows there are, unless those of few share tiles.
   const bool hasNarrow = llvm::any_of(plans, isNarrow), areFlat = isFlat(*planOf(name(), kernel, shape, kMostFew));
-  auto shortest = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kShortestAttr); // or there are none
-  const auto areNever = [&](int64_t most) { return shortest && most < shortest.getInt(); };
   for (Plan &plan : plans)
-    plan.guards.push_back(Guard{length, isNarrow(plan) && !areFlat ? kLeastFew : kMostFew, std::nullopt,
-                                /*orEmpty=*/areNever(kLeastFew)});
+    plan.guards.push_back(Guard{length, isNarrow(plan) && !areFlat ? kLeastFew : kMostFew});
   if (mayBeParts(kernel, shape))
     for (Plan &plan : plansOfParts(kernel, shape, plans))
       plans.push_back(plan);
   for (auto [above, most] : {std::pair(int64_t(0), kLeastFew), {kLeastFew, kMostFew}}) {
-    if ((above != 0 && isNarrow(*any) && !areFlat) || areNever(most))
+    if (above != 0 && isNarrow(*any) && !areFlat)
       continue;
     Plan few = *planOf(name(), kernel, shape, most);
     if (isNarrow(*any))

@@ -7,7 +7,7 @@
 // one. Long columns of few tiles are parts (plan: "parts" rows each), a block for each.
 //
 // Columns of few rows, which may be few themselves, are taken across all parallel axes (plan: "flat"): a tile goes on
-// in the next row of columns. Of an unknown number of rows that threads keep there are places for some (plan: "kept").
+// in the next row of columns.
 //
 // Where another tensor lies down the columns (plan: "turned"), a warp is a square of so many rows by some vectors: of
 // either tensor it meets whole sectors of 32 bytes.

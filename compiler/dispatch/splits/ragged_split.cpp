@@ -333,7 +333,7 @@ std::optional<RaggedSum> RaggedSplitter::run(const std::optional<RaggedLimits> &
   for (auto [output, partial] : llvm::enumerate(partials)) {
     Value total = buildTotal(output, partial);
     if (limits && limits->isLong)
-      bound(total, 1, limits->wanted);
+      bound(total, 0, limits->wanted); // of nothing
     Value result = narrowed(output, total);
     Type wanted = op_->getResult(output).getType(); // sizes that were computed may be known, or not any more
     results.push_back(result.getType() == wanted ? result

@@ -110,8 +110,7 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
 bool sharesInput(linalg::GenericOp op) {
   return llvm::any_of(op.getDpsInputs(), [&](Value input) {
     return isa<RankedTensorType>(input.getType()) && llvm::any_of(input.getUsers(), [&](Operation *user) {
-             return user != op && isa<linalg::GenericOp>(user) &&
-                    user->getAttr(kFormAttr) == op->getAttr(kFormAttr); // not its other form
+             return user != op && isa<linalg::GenericOp>(user) && !user->hasAttr(kFormAttr); // nor its other form
            });
   });
 }
@@ -208,22 +207,9 @@ bool isTiledProduct(linalg::GenericOp op) {
   return product && (product->isRouted() || !isTreeReduction(op) || fewRowsOf(*product));
 }
 
-bool isWholeForm(Operation *op) {
-  auto form = op->getAttrOfType<DenseI64ArrayAttr>(kFormAttr);
-  return form && form.asArrayRef()[1] != 0;
-}
-
 bool mayBecomeParts(linalg::GenericOp op) {
   return llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) && !isOfAttention(op) &&
          !isTiledProduct(op) && unknownSplitOf(op, /*mayShare=*/true);
-}
-
-Value reducedElements(OpBuilder &b, linalg::GenericOp op) {
-  Value elements = arith::ConstantIndexOp::create(b, op.getLoc(), 1);
-  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (type == utils::IteratorType::reduction)
-      elements = b.createOrFold<arith::MulIOp>(op.getLoc(), elements, loopSize(b, op, loop));
-  return elements;
 }
 
 StaysWhole staysWhole(OpBuilder &b, linalg::GenericOp op) {
@@ -236,11 +222,15 @@ StaysWhole staysWhole(OpBuilder &b, linalg::GenericOp op) {
   };
   if (split.limits && split.limits->tile > 1)
     return {atMost(raggedParts(b, op, split.loop, *split.limits).parts, 1), std::nullopt};
+  Value elements = arith::ConstantIndexOp::create(b, loc, 1);
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      elements = b.createOrFold<arith::MulIOp>(loc, elements, loopSize(b, op, loop));
   // None is no row.
-  Value more = b.createOrFold<arith::SubIOp>(loc, reducedElements(b, op), arith::ConstantIndexOp::create(b, loc, 1));
+  Value more = b.createOrFold<arith::SubIOp>(loc, elements, arith::ConstantIndexOp::create(b, loc, 1));
   Value isShort = atMost(more, longest - 1);
   if (op.getNumParallelLoops() == 0 || liesApart(op))
-    return {isShort, longest};
+    return {isShort, longest, /*shortest=*/1};
   Value results = arith::ConstantIndexOp::create(b, loc, 1);
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
     if (type == utils::IteratorType::parallel)
@@ -296,7 +286,7 @@ void splitReductions(func::FuncOp function) {
         continue;
       }
     }
-    if (isOfAttention(op) || isWholeForm(op))
+    if (isOfAttention(op) || op->hasAttr(kFormAttr))
       continue; // one kernel with what is between its products; the form that is whole
     Operation *whole = op;
     auto keep = [&](std::optional<RaggedSum> sum) {

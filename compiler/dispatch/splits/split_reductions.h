@@ -19,8 +19,6 @@ namespace tenon::compiler::dispatch {
 /// On operations that are to be taken apart, and are in another form of their group that stays whole.
 inline constexpr llvm::StringLiteral kPartsAttr = "tenon.parts";
 
-/// Whether the operation is in the form of its group that is whole.
-bool isWholeForm(mlir::Operation *op);
 /// Whether tiles, or blocks of few rows, compute it as a product.
 bool isTiledProduct(mlir::linalg::GenericOp op);
 /// Whether sizes decide if the operation is taken apart, and are not known.
@@ -28,12 +26,10 @@ bool mayBecomeParts(mlir::linalg::GenericOp op);
 
 /// When a sum of unknown size stays whole.
 struct StaysWhole {
-  mlir::Value condition;          // i1
-  std::optional<int64_t> longest; // elements of a row then, where that is limited; it has one
-  std::optional<int64_t> shortest = std::nullopt;
+  mlir::Value condition;                          // i1
+  std::optional<int64_t> longest;                 // elements of a row then, where that is limited
+  std::optional<int64_t> shortest = std::nullopt; // 0 where nothing is said
 };
-/// Elements of a result of the operation, computed by the builder.
-mlir::Value reducedElements(mlir::OpBuilder &b, mlir::linalg::GenericOp op);
 /// Of an operation that may become parts; computed by the builder.
 StaysWhole staysWhole(mlir::OpBuilder &b, mlir::linalg::GenericOp op);
 

@@ -315,8 +315,10 @@ private:
 } // namespace
 
 /// Of short rows, which are few, a warp is as good as less.
-static void limitTo(SmallVector<RowPath> &paths, int64_t longest) {
-  llvm::erase_if(paths, [&](const RowPath &path) { return path.lanes < kWarp || path.above >= longest; });
+static void limitTo(SmallVector<RowPath> &paths, int64_t longest, bool mayBeEmpty) {
+  llvm::erase_if(paths, [&](const RowPath &path) {
+    return path.lanes < kWarp || (path.above >= longest && !(mayBeEmpty && path.longest == kAnyLength));
+  });
   const int64_t least = paths.front().above;
   for (RowPath &path : paths)
     path.above = path.above == least ? 0 : path.above;
@@ -353,7 +355,7 @@ SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<
   paths.addRest();
   SmallVector<RowPath> all = paths.take();
   if (longest)
-    limitTo(all, *longest);
+    limitTo(all, *longest, shortest == 0);
   beginAt(all, shortest);
   return all;
 }

@@ -47,8 +47,8 @@ struct RowDemand {
 /// Rows of a known length. `rows`: how many there are, where that is known.
 RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
 /// Rows of any length and number: of each, one path is for them.
-/// @param longest where rows are known to have an element, and no more than so many: fewer paths
-/// @param shortest where rows are known to have so many elements: fewer, too
+/// @param longest where rows are known to have no more than so many elements: fewer paths
+/// @param shortest where rows are known to have so many: fewer, too; 0: and one that can do without an element
 llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest = std::nullopt,
                                                int64_t shortest = 0);
 

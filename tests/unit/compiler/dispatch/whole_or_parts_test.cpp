@@ -92,54 +92,7 @@ TEST_F(WholeOrPartsTest, PartsOfAllAreLongAndNotMany) {
   EXPECT_EQ(parts->shortest, 4096);
   EXPECT_FALSE(parts->longest);
   EXPECT_EQ(sum->longest, 4096);
-}
-
-/// What is less than the largest of its column, of x[outer, rows, columns].
-std::string centredColumns(const std::string &shape, const std::string &largest) {
-  const std::string tensor = "tensor<" + shape + "xf32>", of = "tensor<" + largest + "xf32>";
-  return "func.func @f(%x: " + tensor + ", %o: " + of + ", %e: " + tensor + ") -> " + tensor +
-         " {\n%m = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, "
-         "k)>], iterator_types = [\"parallel\", \"reduction\", \"parallel\"]} ins(%x : " +
-         tensor + ") outs(%o : " + of +
-         ") {\n^bb0(%a: f32, %s: f32):\n%t = arith.maximumf %s, %a : f32\nlinalg.yield %t : f32\n} -> " + of +
-         "\n%y = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, k)>, "
-         "affine_map<(i, j, k) -> (i, j, k)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\"]} "
-         "ins(%x, %m : " +
-         tensor + ", " + of + ") outs(%e : " + tensor +
-         ") {\n^bb0(%a: f32, %s: f32, %b: f32):\n%t = arith.subf %a, %s : f32\nlinalg.yield %t : f32\n} -> " + tensor +
-         "\nreturn %y : " + tensor + "\n}";
-}
-
-TEST_F(WholeOrPartsTest, ColumnsOfUnknownLengthAreKeptWhereTheyAreShort) {
-  auto function = parseFunction(centredColumns("?x?x?", "?x?"));
-  forms_.copyKeptColumns(function.front());
-  forms_.copyGroups(function.front());
-  splitReductions(function);
-  forms_.markParts();
-  EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
-  const GroupedBlock grouped = formGroups(function.front());
-  ASSERT_EQ(grouped.groups.size(), 3u);
-  const auto largest = forms_.conditionOf(grouped.groups[0]), rest = forms_.conditionOf(grouped.groups[1]),
-             kept = forms_.conditionOf(grouped.groups[2]);
-  ASSERT_TRUE(largest && rest && kept);
-  EXPECT_EQ(grouped.groups[2].ops.size(), 2u);
-  EXPECT_EQ(kept->longest, 64);
-  EXPECT_EQ(largest->shortest, 65) << "it has no kernels for few rows";
-  EXPECT_FALSE(largest->longest);
-}
-
-TEST_F(WholeOrPartsTest, LongColumnsMayBePartsInTurn) {
-  const std::string text = centredColumns("1x?x?", "1x?");
-  auto function = parseFunction(text);
-  forms_.copyKeptColumns(function.front());
-  forms_.copyGroups(function.front());
-  splitReductions(function);
-  forms_.markParts();
-  EXPECT_TRUE(mlir::succeeded(module_->verify())) << messages_;
-  for (auto op : function.getOps<mlir::linalg::GenericOp>())
-    EXPECT_TRUE(op->hasAttr(kFormAttr)) << "some form";
-  for (const Group &group : formGroups(function.front()).groups)
-    EXPECT_TRUE(forms_.conditionOf(group));
+  EXPECT_EQ(sum->shortest, 0) << "of nothing there are no parts";
 }
 
 TEST_F(WholeOrPartsTest, WhatIsKnownToBePartsOrWholeHasOneForm) {

@@ -183,7 +183,7 @@ TEST(RowPathsTest, WhatIsKeptOfAnyLengthIsTheWholeRow) {
 TEST(RowPathsTest, RowsOfLimitedLengthHaveFewerPaths) {
   for (const uint32_t width : {1u, 4u, 8u})
     for (const bool again : {false, true}) {
-      const auto paths = rowPathsOfAnyLength(demand(width, 1, again), 4096);
+      const auto paths = rowPathsOfAnyLength(demand(width, 1, again), 4096, 1);
       EXPECT_LT(paths.size(), rowPathsOfAnyLength(demand(width, 1, again)).size());
       int64_t reached = 0; // each begins where another ends
       for (const RowPath &path : paths) {
@@ -192,6 +192,13 @@ TEST(RowPathsTest, RowsOfLimitedLengthHaveFewerPaths) {
         reached = std::max(reached, path.longest);
       }
       EXPECT_GE(reached, 4096);
+      const auto orNone = rowPathsOfAnyLength(demand(width, 1, again), 4096);
+      for (int64_t rows : {1, 1000, 100000})
+        EXPECT_EQ(llvm::count_if(
+                      orNone,
+                      [&](const RowPath &path) { return path.longest == kAnyLength && isFor(path, kAnyLength, rows); }),
+                  1)
+            << "no element has one";
     }
 }
 
