@@ -98,9 +98,9 @@ bool isHighProduct(const Instruction &of) {
   return of.opcode == "mul" && of.hasModifier("hi") && bitsOfType(lastType(of)) == 32 && of.operands.size() == 3;
 }
 std::string upperHalfOfProduct(const Instruction &of) {
-  return "{ .reg .b64 %tenon_product; mul.wide." + std::string(of.modifiers.back()) + " %tenon_product, " +
-         print(of.operands[1]) + ", " + print(of.operands[2]) + "; " + guardOf(of) + "mov.b64 {_, " +
-         print(of.operands[0]) + "}, %tenon_product; }";
+  return "{ .reg .b32 %tenon_lower; .reg .b64 %tenon_product; mul.wide." + std::string(of.modifiers.back()) +
+         " %tenon_product, " + print(of.operands[1]) + ", " + print(of.operands[2]) + "; " + guardOf(of) +
+         "mov.b64 {%tenon_lower, " + print(of.operands[0]) + "}, %tenon_product; }";
 }
 
 /// An instruction in another way; empty: as it is.

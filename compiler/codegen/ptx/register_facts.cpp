@@ -114,7 +114,8 @@ void RegisterFacts::follow(uint32_t instruction) {
   const ptx::Instruction &of = function_->instructions[instruction];
   if (of.operands.size() < 2 || !ptx::writesFirstOperand(of))
     return;
-  takesSignedExtremes_ |= (of.opcode == "max" || of.opcode == "min") && lastType(of) == ptx::ScalarType::S32;
+  takesSignedExtremes_ |= (of.opcode == "max" || of.opcode == "min" || of.opcode == "abs") && // written as one
+                          lastType(of) == ptx::ScalarType::S32;
   if (of.opcode == "max" && of.operands.size() == 3 && !of.hasModifier("NaN"))
     for (size_t k : {1, 2})
       if (const std::optional<double> bound = constantOf(instruction, k); bound && *bound == 0)

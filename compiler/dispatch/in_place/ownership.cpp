@@ -108,6 +108,23 @@ bool Ownership::isOwned(Value root) const {
   return bool(root.getDefiningOp<tensor::EmptyOp>());
 }
 
+/// Whether the block is handed the tensor under two names, because it or a block behind it uses both: one that reads
+/// elements back is divided there, and what it has made before then comes to its second part.
+bool Ownership::comesTwice(Value root, Block *block) const {
+  auto reads = block->getOps<tensor::ExtractOp>();
+  Operation *division = reads.empty() ? nullptr : (*reads.begin()).getOperation();
+  auto isUsedBehind = [&](OpOperand &use, Value name) {
+    Block *where = func::FuncOp(function_).getBody().findAncestorBlockInRegion(*use.getOwner()->getBlock());
+    if (where == block)
+      return name.getParentBlock() != block || division->isBeforeInBlock(block->findAncestorOpInBlock(*use.getOwner()));
+    return llvm::any_of(block->getSuccessors(), [&](Block *next) { return isReachable(root, next, where); });
+  };
+  return llvm::count_if(namesOf(root), [&](Value name) {
+           return (division || name.getParentBlock() != block) &&
+                  llvm::any_of(name.getUses(), [&](OpOperand &use) { return isUsedBehind(use, name); });
+         }) > 1;
+}
+
 /// Whether on every way into its block a parameter is handed what nobody else holds.
 bool Ownership::isHandedOver(BlockArgument parameter) const {
   Block *block = parameter.getOwner();
@@ -122,7 +139,7 @@ bool Ownership::isHandedOver(BlockArgument parameter) const {
     const Value root = withoutRenames(handed);
     const auto here = [&](const HandedOn &each) { return each.use->getOwner() == branch && each.to == block; };
     if (!isOwned(root) || llvm::count_if(handedOn(root), here) != 1 || isReadFrom(root, block) ||
-        isOtherwiseHeld(root, *pred))
+        isOtherwiseHeld(root, *pred) || comesTwice(root, *pred))
       return false;
   }
   return true;

@@ -47,6 +47,7 @@ private:
   bool isReachable(mlir::Value root, mlir::Block *from, mlir::Block *to) const;
   bool hasTwoNames(mlir::Value root, mlir::Block *block) const;
   bool isOtherwiseHeld(mlir::Value root, mlir::Block *block) const;
+  bool comesTwice(mlir::Value root, mlir::Block *block) const;
   bool isHandedOver(mlir::BlockArgument parameter) const;
 
   mlir::func::FuncOp function_;

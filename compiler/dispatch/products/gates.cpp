@@ -216,7 +216,8 @@ private:
 /// Each operand has the columns as a dimension of its own, or not at all.
 bool namesColumns(linalg::GenericOp op, unsigned loop) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return llvm::all_of(map.getResults(),
+    return llvm::count_if(map.getResults(), [&](AffineExpr expr) { return loopOf(expr) == loop; }) <= 1 &&
+           llvm::all_of(map.getResults(),
                         [&](AffineExpr expr) { return loopOf(expr) == loop || !expr.isFunctionOfDim(loop); });
   });
 }
@@ -231,7 +232,8 @@ bool isOfLanes(const Contraction &product) {
   const int64_t rows = *knownSizeOf(op, product.rows), columns = *knownSizeOf(op, product.columns),
                 reduced = *knownSizeOf(op, product.reduced);
   return isForTensorCores(product) && (factor.isF16() || factor.isBF16()) && rows <= kMostFew && rows <= columns &&
-         reduced >= kLeastReduced && isSmallProduct(columns * *knownSizeOf(op, product.batch), reduced);
+         columns >= kLeastWide && reduced >= kLeastReduced &&
+         isSmallProduct(columns * *knownSizeOf(op, product.batch), reduced);
 }
 
 /// The loop of the columns: of few rows, beside a matrix that is only read, and lies along what is summed.

@@ -153,7 +153,9 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
   Value image = convolution.image->get();
   const SmallVector<int64_t> order = orderOf(convolution, convolution.image);
   Value inside = insideOfBorder(image);
-  if (!llvm::is_sorted(order))
+  const bool hasOrder =
+      cast<RankedTensorType>(inside.getType()).getRank() == int64_t(order.size()); // not a part of more
+  if (hasOrder && !llvm::is_sorted(order))
     inside = turnedTo(b, op.getLoc(), inside, order);
   SmallVector<unsigned> loops(found->places);
   llvm::append_range(loops, found->summed);
@@ -166,7 +168,7 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
         PlaceMath math(b, op.getLoc());
         return readImage(b, image, placeOf(math, before, all), [&](OpBuilder &b, ValueRange indices) -> Value {
           const SmallVector<Value> place(indices);
-          return tensor::ExtractOp::create(b, op.getLoc(), inside, inOrder(ArrayRef(place), order));
+          return tensor::ExtractOp::create(b, op.getLoc(), inside, hasOrder ? inOrder(ArrayRef(place), order) : place);
         });
       });
   return replace(convolution, patches, *found);

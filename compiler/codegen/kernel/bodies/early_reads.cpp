@@ -9,13 +9,29 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
+/// Whether a value of a body is made of what it reads alone, and of no sum.
+static bool isOfInputs(linalg::GenericOp op, Value value) {
+  llvm::SmallSetVector<Value, 8> made;
+  made.insert(value);
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (auto argument = dyn_cast<BlockArgument>(made[i])) {
+      if (argument.getOwner() == op.getBody() && int64_t(argument.getArgNumber()) >= op.getNumDpsInputs())
+        return false;
+    } else {
+      made.insert(made[i].getDefiningOp()->operand_begin(), made[i].getDefiningOp()->operand_end());
+    }
+  }
+  return true;
+}
+
 SmallVector<Value> readsOf(linalg::GenericOp op) {
   llvm::SmallSetVector<Value, 4> reads;
   for (auto read : op.getBody()->getOps<tensor::ExtractOp>()) {
     Value last = read.getResult();
     while (last.hasOneUse()) {
       auto select = dyn_cast<arith::SelectOp>(*last.user_begin());
-      if (!select || select->getBlock() != op.getBody() || select.getCondition() == last)
+      if (!select || select->getBlock() != op.getBody() || select.getCondition() == last ||
+          !isOfInputs(op, select.getResult()))
         break;
       last = select.getResult();
     }

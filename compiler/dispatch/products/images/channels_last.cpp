@@ -70,6 +70,8 @@ Value turnedBorder(OpBuilder &b, Value tensor, ArrayRef<int64_t> order) {
   const Location loc = border.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
   auto read = *border.getBody()->getOps<tensor::ExtractOp>().begin();
+  if (read.getIndices().size() != order.size())
+    return {}; // of a tensor of another rank, that has no such order
   Value image = turnedTo(b, loc, read.getTensor(), order);
   const SmallVector<int64_t> shape = inOrder(type.getShape(), order);
   const SmallVector<OpFoldResult> sizes = room.getMixedSizes();

@@ -132,7 +132,7 @@ Value turnedConstant(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t>
 
 Value lengthenedConstant(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> shape) {
   const std::optional<Elements> elements = elementsOf(tensor);
-  if (!elements)
+  if (!elements || elements->isSplat)
     return {};
   return rearranged(b, loc, *elements, llvm::to_vector(llvm::seq<int64_t>(0, elements->type.getRank())), shape);
 }

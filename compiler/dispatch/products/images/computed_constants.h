@@ -14,7 +14,8 @@ bool isMovableConstant(mlir::Value tensor);
 /// there is not memory enough for two of it.
 mlir::Value turnedConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, llvm::ArrayRef<int64_t> order);
 
-/// Such a constant as the beginning of a longer one: zeros stand behind it along its dimensions.
+/// Such a constant as the beginning of a longer one: zeros stand behind it along its dimensions. Null also for a splat,
+/// which is one element in the program as it is.
 mlir::Value lengthenedConstant(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor,
                                llvm::ArrayRef<int64_t> shape);
 

@@ -93,6 +93,7 @@ TEST(PtxasErrorsTest, TheLargestOfThreeKeepsItsSign) {
   const std::string three = "\tneg.s32 \t%r4, %r1;\n\tmax.s32 \t%r5, %r2, %r4;\n\tmax.s32 \t%r6, %r5, %r3;";
   contains(around(three, 1), "{ .reg .b32 %tenon_negative; not.b32 %tenon_negative, %r1; "
                              "add.s32 %tenon_negative, %tenon_negative, 1; mov.b32 %r4, %tenon_negative; }");
+  around("\tneg.s32 \t%r4, %r1;\n\tabs.s32 \t%r5, %r4;", 2);
   around("\tmin.s32 \t%r5, %r2, %r4;\n\t@%p1 neg.s32 \t%r4, %r1;", 1); // of a loop
   around("\tneg.s32 \t%r4, %r1;\n\tmax.u32 \t%r5, %r2, %r4;\n\tmax.u32 \t%r6, %r5, %r3;", 0);
   around("\tneg.s64 \t%rd4, %rd1;\n\tmax.s64 \t%rd5, %rd2, %rd4;\n\tmax.s64 \t%rd6, %rd5, %rd3;", 0);
@@ -100,9 +101,10 @@ TEST(PtxasErrorsTest, TheLargestOfThreeKeepsItsSign) {
 
 TEST(PtxasErrorsTest, UpperHalvesAreThoseOfWideProducts) {
   contains(around("\tmul.hi.u32 \t%r3, %r1, 7;\n\tadd.s32 \t%r4, %r3, %r4;", 1),
-           "{ .reg .b64 %tenon_product; mul.wide.u32 %tenon_product, %r1, 7; mov.b64 {_, %r3}, %tenon_product; }");
+           "{ .reg .b32 %tenon_lower; .reg .b64 %tenon_product; mul.wide.u32 %tenon_product, %r1, 7; "
+           "mov.b64 {%tenon_lower, %r3}, %tenon_product; }");
   contains(around("\t@!%p1 mul.hi.s32 \t%r3, %r1, %r2;", 1),
-           "mul.wide.s32 %tenon_product, %r1, %r2; @!%p1 mov.b64 {_, %r3}, %tenon_product; }");
+           "mul.wide.s32 %tenon_product, %r1, %r2; @!%p1 mov.b64 {%tenon_lower, %r3}, %tenon_product; }");
   around("\tmul.hi.u64 \t%rd3, %rd1, %rd2;\n\tmul.lo.s32 \t%r3, %r1, %r2;\n\tmul.hi.u16 \t%rs3, %rs1, %rs2;", 0);
 }
 

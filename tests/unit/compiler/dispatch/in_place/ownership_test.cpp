@@ -125,6 +125,19 @@ TEST_F(OwnershipTest, ABlockIsHandedOneName) {
   EXPECT_EQ(why(kGiven, other + "cf.br ^next\n^next:\n" + read + end), "it comes there under two names");
 }
 
+TEST_F(OwnershipTest, ABlockThatIsDividedHandsOnOneName) {
+  const std::string
+      made = "%m = " + launch("other", "%x") +
+             "%s = tensor.expand_shape %m [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>\n",
+      read = "%r = tensor.extract %x[%one] : tensor<4xf32>\n",
+      end = "cf.cond_br %c, ^yes, ^no(%s : tensor<2x2xf32>)\n^yes:\n%1 = " + launch("other", "%m") +
+            "return %1 : tensor<4xf32>\n^no(%v: tensor<2x2xf32>):\n"
+            "%t = tensor.collapse_shape %v [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>\n%0 = " +
+            launch("over", "%t") + "return %0 : tensor<4xf32>";
+  EXPECT_EQ(why(kTaken, made + end), "");
+  EXPECT_EQ(why(kTaken, made + read + end), "others hold it, too") << "the second part has both";
+}
+
 TEST_F(OwnershipTest, WaysThatDoNotMeetDoNotMatter) {
   auto branches = [&](const std::string &no) {
     return "cf.cond_br %c, ^yes, ^no\n^yes:\n%0 = " + launch("over", "%x") +

@@ -58,7 +58,7 @@ TEST_F(ComputedConstants, OneElementMayStandForAll) {
   EXPECT_EQ(mlir::cast<mlir::RankedTensorType>(turned.getType()).getShape(), (llvm::ArrayRef<int64_t>{1, 2}));
   mlir::DenseElementsAttr same; // a program of splats stays small
   EXPECT_TRUE(matchPattern(turned, mlir::m_Constant(&same)) && same.isSplat());
-  EXPECT_EQ(elementsOf(lengthenedConstant(b, matrix.getLoc(), matrix, {2, 2})), (std::vector<int>{7, 0, 7, 0}));
+  EXPECT_FALSE(lengthenedConstant(b, matrix.getLoc(), matrix, {2, 2})) << "would be all its elements";
 }
 
 TEST_F(ComputedConstants, WhatIsNoConstantOrHasPartsOfBytesIsNoSuch) {
