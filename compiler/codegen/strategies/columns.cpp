@@ -208,7 +208,7 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
     plan.grid = {{extentsOf(shape.parallelAxes()), int64_t(across) * width}};
   }
   if (isKept)
-    plan.choices.push_back({"kept", std::max<int64_t>(*rows, 1)});
+    plan.choices.push_back({"kept", 1});
   if (const int64_t turned = turnedRows(kernel, shape)) {
     // Few tiles leave multiprocessors idle; rows, which are more, wait for sectors instead.
     if (!isKept && GroupShape::sizeOf(shape.axes) && *tilesOf(shape, int64_t(across) * width, flat) < kFewTurnedTiles)

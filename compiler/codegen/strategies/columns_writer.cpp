@@ -210,15 +210,13 @@ void ColumnsWriter::writeKept() {
 
 /// Where the thread has no such row it loads the last one, and nobody sees it.
 void ColumnsWriter::loadKept() {
-  const std::optional<int64_t> known = GroupShape::sizeOf(w_.shape.reducedAxes());
-  const int64_t most = w_.choice("kept"), down = *tile_->knownDown();
-  Value rows = w_.space.size(reducedFirst_, w_.shape.axes.size()), last = k_.sub(rows, k_.number(1));
+  const int64_t rows = *GroupShape::sizeOf(w_.shape.reducedAxes()), down = *tile_->knownDown();
   kept_.clear();
-  for (int64_t first = 0; first < most; first += down) {
+  for (int64_t first = 0; first < rows; first += down) {
     Value row = k_.add(tile_->down(), k_.number(first));
-    Value exists = known && first + down <= *known ? Value() : k_.less(row, rows);
+    Value exists = first + down <= rows ? Value() : k_.less(row, k_.number(rows));
     Point point = tile_->column();
-    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), exists ? k_.min(row, last) : row);
+    w_.space.place(point, reducedFirst_, w_.shape.axes.size(), exists ? k_.min(row, k_.number(rows - 1)) : row);
     point.id = w_.space.newId();
     kept_.push_back({point, exists});
   }

@@ -35,7 +35,7 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
     const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&
                           choice != "lines" && choice != "run" && choice != "warpgroup_rows" &&
-                          choice != "warpgroup_columns" && choice != "narrow" && choice != "kept" && choice != kParts &&
+                          choice != "warpgroup_columns" && choice != "narrow" && choice != kParts &&
                           choice != kClearsFlags;
     if (!given || given.getInt() < 0 || given.getInt() > 1024 || (isHalved && !llvm::isPowerOf2_64(given.getInt())))
       return function.emitError() << "strategy '" << name.getValue() << "' needs '" << choice << "', "

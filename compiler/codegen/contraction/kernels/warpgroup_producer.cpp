@@ -126,6 +126,21 @@ bool WarpgroupProduct::mayShift(const ProductKernel &kernel) {
          !ComputedTile::operandOf(kernel.product, kernel.shape) && ShiftedLines::mayBring(kernel);
 }
 
+/// `copy` brings the steps of a tile. What is left of them is handed over behind all tiles; where blocks share a sum,
+/// behind each, where they meet.
+void WarpgroupProduct::bringTiles(llvm::function_ref<void(Tile &, const Part &)> copy,
+                                  llvm::function_ref<void(Value, Value)> handOverLast) {
+  Value steps = forEachTile([&](Tile &tile, const Part &part) {
+    copy(tile, part);
+    if (!isDeep())
+      return;
+    handOverLast(k_.add(part.first, part.count), part.count);
+    DividedSums::meet(k_);
+  });
+  if (!isDeep())
+    handOverLast(steps, steps);
+}
+
 /// By each producer every other step, in the order of the ring. It asks for the vectors of one while those of its step
 /// before arrive, and shifts these.
 void WarpgroupProduct::shiftLines() {
@@ -143,28 +158,25 @@ void WarpgroupProduct::shiftLines() {
     Value behind = k_.add(k_.rem(k_.sub(k_.add(end, turns), k_.add(turn, k_.number(1))), turns), k_.number(1));
     k_.when(k_.less(behind, k_.add(count, k_.number(1))), [&] { handOver(k_.sub(end, behind), 0); });
   };
-  Value steps = forEachTile([&](Tile &tile, const Part &part) {
-    const Operand &left = kernel_.product.left, &right = kernel_.product.right;
-    const ShiftedLines::Pieces ofLeft = lines_->findPieces(tile.space, left),
-                               ofRight = lines_->findPieces(tile.space, right);
-    Value first = k_.rem(k_.sub(k_.add(turn, turns), k_.rem(part.first, turns)), turns);
-    k_.loop(first, part.count, turns, {}, [&](Value inPart, ValueRange) {
-      Bodies::Scope scope(kernel_.bodies);
-      Value step = k_.add(part.first, inPart), inTile = k_.add(part.begin, inPart), to = inArena(stageBytes(step));
-      ring_->waitUntilEmpty(step);
-      lines_->ask(tile.space, left, ofLeft, to, step, inTile);
-      lines_->ask(tile.space, right, ofRight, to, step, inTile);
-      core_.closeGroup();
-      k_.when(k_.less(k_.number(producers_ - 1), isDeep() ? inPart : step), [&] { handOver(k_.sub(step, turns), 1); });
-      return Values();
-    });
-    if (!isDeep())
-      return;
-    handOverLast(k_.add(part.first, part.count), part.count);
-    DividedSums::meet(k_);
-  });
-  if (!isDeep())
-    handOverLast(steps, steps);
+  bringTiles(
+      [&](Tile &tile, const Part &part) {
+        const Operand &left = kernel_.product.left, &right = kernel_.product.right;
+        const ShiftedLines::Pieces ofLeft = lines_->findPieces(tile.space, left),
+                                   ofRight = lines_->findPieces(tile.space, right);
+        Value first = k_.rem(k_.sub(k_.add(turn, turns), k_.rem(part.first, turns)), turns);
+        k_.loop(first, part.count, turns, {}, [&](Value inPart, ValueRange) {
+          Bodies::Scope scope(kernel_.bodies);
+          Value step = k_.add(part.first, inPart), inTile = k_.add(part.begin, inPart), to = inArena(stageBytes(step));
+          ring_->waitUntilEmpty(step);
+          lines_->ask(tile.space, left, ofLeft, to, step, inTile);
+          lines_->ask(tile.space, right, ofRight, to, step, inTile);
+          core_.closeGroup();
+          k_.when(k_.less(k_.number(producers_ - 1), isDeep() ? inPart : step),
+                  [&] { handOver(k_.sub(step, turns), 1); });
+          return Values();
+        });
+      },
+      handOverLast);
 }
 
 /// A step is handed over when its copies are there, which is seen when those of later steps have been asked for.
@@ -180,24 +192,20 @@ void WarpgroupProduct::copyElements(Copies how) {
     for (uint32_t left = kCopiedAhead; left > 0; --left)
       k_.when(k_.less(k_.number(left - 1), count), [&] { handOver(k_.sub(end, k_.number(left)), left - 1); });
   };
-  Value steps = forEachTile([&](Tile &tile, const Part &part) {
-    forEachStep(part, [&](Value step, Value inTile) {
-      Bodies::Scope scope(kernel_.bodies);
-      Value to = inArena(stageBytes(step));
-      ring_->waitUntilEmpty(step);
-      tile.left.bring(to, inTile, how == Copies::Vectors);
-      tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, how == Copies::Vectors);
-      core_.closeGroup();
-      Value brought = isDeep() ? k_.sub(step, part.first) : step;
-      k_.when(k_.less(k_.number(kCopiedAhead - 1), brought), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
-    });
-    if (!isDeep())
-      return;
-    handOverLast(k_.add(part.first, part.count), part.count);
-    DividedSums::meet(k_);
-  });
-  if (!isDeep())
-    handOverLast(steps, steps);
+  bringTiles(
+      [&](Tile &tile, const Part &part) {
+        forEachStep(part, [&](Value step, Value inTile) {
+          Bodies::Scope scope(kernel_.bodies);
+          Value to = inArena(stageBytes(step));
+          ring_->waitUntilEmpty(step);
+          tile.left.bring(to, inTile, how == Copies::Vectors);
+          tile.right.bring(k_.at(to, k_.b.getI8Type(), k_.number(tile.left.bytes())), inTile, how == Copies::Vectors);
+          core_.closeGroup();
+          Value brought = isDeep() ? k_.sub(step, part.first) : step;
+          k_.when(k_.less(k_.number(kCopiedAhead - 1), brought), [&] { handOver(k_.sub(step, ahead), kCopiedAhead); });
+        });
+      },
+      handOverLast);
 }
 
 /// One thread asks for the right operand's boxes, all bring the left operand's rows. Copies of rows tell the barrier

@@ -205,6 +205,8 @@ private:
   /// How threads bring operands.
   enum class Copies : uint8_t { Vectors, Single };
   void copyElements(Copies how);
+  void bringTiles(llvm::function_ref<void(Tile &, const Part &)> copy,
+                  llvm::function_ref<void(mlir::Value end, mlir::Value count)> handOverLast);
   void shiftLines();
   void copyRows();
   void waitUntilFull(const Tile &tile, mlir::Value step);

@@ -124,7 +124,7 @@ protected:
 
 TEST_F(KeptColumns, AreOfAKnownNumberOfRows) {
   EXPECT_TRUE(plans("7x?x512", "%n: i64, ").empty()) << "there may be too many";
-  EXPECT_EQ(plans("7x60x512", "").front().choice("kept"), 60);
+  EXPECT_EQ(plans("7x60x512", "").front().choice("kept"), 1);
 }
 
 TEST_F(KeptColumns, TilesGoOnInTheNextRowOfColumns) {

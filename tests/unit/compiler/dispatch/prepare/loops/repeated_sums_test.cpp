@@ -31,6 +31,12 @@ protected:
   static mlir::linalg::GenericOp resultOf(mlir::func::FuncOp function) {
     return function.getBody().front().getTerminator()->getOperand(0).getDefiningOp<mlir::linalg::GenericOp>();
   }
+  /// The sum that is computed once, and that the result reads.
+  mlir::linalg::GenericOp onceOf(mlir::func::FuncOp function) {
+    EXPECT_TRUE(reduceOnce(function));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
+    return resultOf(function).getDpsInputs()[0].getDefiningOp<mlir::linalg::GenericOp>();
+  }
 };
 
 TEST_F(RepeatedSums, AreComputedOnceAndRead) {
@@ -61,18 +67,14 @@ TEST_F(RepeatedSums, OfOneRowAreNoWindow) {
       } -> tensor<1x6xf32>
       return %0 : tensor<1x6xf32>
     })mlir");
-  EXPECT_TRUE(reduceOnce(function));
-  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
-  auto once = resultOf(function).getDpsInputs()[0].getDefiningOp<mlir::linalg::GenericOp>();
+  auto once = onceOf(function);
   ASSERT_TRUE(once);
   EXPECT_EQ(once.getNumLoops(), 2u);
 }
 
 TEST_F(RepeatedSums, MayBeOneForAll) {
   auto function = sums("(k)", "tensor<5xf32>");
-  EXPECT_TRUE(reduceOnce(function));
-  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
-  auto once = resultOf(function).getDpsInputs()[0].getDefiningOp<mlir::linalg::GenericOp>();
+  auto once = onceOf(function);
   ASSERT_TRUE(once);
   EXPECT_EQ(once.getNumLoops(), 1u);
 }
@@ -98,9 +100,7 @@ TEST_F(RepeatedSums, ADimensionThatACopyAddsIsNoLoopOfThem) {
       } -> tensor<1x4x6xf32>
       return %0 : tensor<1x4x6xf32>
     })mlir");
-  EXPECT_TRUE(reduceOnce(function));
-  ASSERT_TRUE(mlir::succeeded(mlir::verify(function))) << messages_;
-  auto once = resultOf(function).getDpsInputs()[0].getDefiningOp<mlir::linalg::GenericOp>();
+  auto once = onceOf(function);
   ASSERT_TRUE(once);
   EXPECT_EQ(once.getNumLoops(), 2u);
   EXPECT_EQ(once.getDpsInputs()[0], function.getArgument(0));
