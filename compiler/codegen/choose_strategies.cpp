@@ -203,7 +203,7 @@ private:
     auto isLonger = [&](const Guard &guard) { return isOfLength(guard) && guard.above >= *longest; };
     auto isShorter = [&](const Guard &guard) { return isOfLength(guard) && guard.most && *guard.most <= *longest; };
     if (llvm::all_of(plans, [&](const Plan &plan) { return llvm::any_of(plan.guards, isShorter); }))
-      return {}; // none is left for the longer rows, which there may be none of
+      return {}; // all are for short rows: none would be left for the function
     llvm::erase_if(form.plans, [&](const Plan &plan) { return llvm::any_of(plan.guards, isLonger); });
     llvm::erase_if(plans, [&](const Plan &plan) { return llvm::any_of(plan.guards, isShorter); });
     const bool takesEmpty = llvm::any_of(form.plans, [&](const Plan &plan) {

@@ -38,8 +38,8 @@ inline constexpr llvm::StringLiteral kLayoutAttr = "tenon.layout";
 // On a kernel function: the last size of a launch is no argument of the kernel, but 1 where it runs and 0 where it does
 // not.
 inline constexpr llvm::StringLiteral kConditionalAttr = "tenon.conditional";
-// On a kernel function: where it runs, rows have up to so many elements; and at least so many. None where neither says
-// more.
+// On a kernel function: the most and the least elements that a row has wherever the kernel runs. Without a least one,
+// or where it is 0, rows may be empty.
 inline constexpr llvm::StringLiteral kLongestAttr = "tenon.longest", kShortestAttr = "tenon.shortest";
 // Elements of a column, of all tensors, that the threads of a block keep, where reduced elements are not adjacent in
 // memory.

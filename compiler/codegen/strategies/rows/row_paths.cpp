@@ -315,6 +315,7 @@ private:
 } // namespace
 
 /// Of short rows, which are few, a warp is as good as less.
+/// @param mayBeEmpty the path of any length stays: it alone can do without an element
 static void limitTo(SmallVector<RowPath> &paths, int64_t longest, bool mayBeEmpty) {
   llvm::erase_if(paths, [&](const RowPath &path) {
     return path.lanes < kWarp || (path.above >= longest && !(mayBeEmpty && path.longest == kAnyLength));

@@ -48,7 +48,7 @@ struct RowDemand {
 RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t> rows = std::nullopt);
 /// Rows of any length and number: of each, one path is for them.
 /// @param longest where rows are known to have no more than so many elements: fewer paths
-/// @param shortest where rows are known to have so many: fewer, too; 0: and one that can do without an element
+/// @param shortest where rows are known to have so many: fewer, too. 0: they may be empty, and one path is for that
 llvm::SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<int64_t> longest = std::nullopt,
                                                int64_t shortest = 0);
 
