@@ -314,10 +314,14 @@ void divide(linalg::GenericOp product) {
 } // namespace
 
 void divideIntoGates(func::FuncOp function) {
+  // Products first, since what is computed from one goes with it.
+  SmallVector<linalg::GenericOp> products;
   for (Block &block : function.getBody())
-    for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>()))
+    for (auto op : block.getOps<linalg::GenericOp>())
       if (op.getNumReductionLoops() != 0)
-        divide(op);
+        products.push_back(op);
+  for (linalg::GenericOp product : products)
+    divide(product);
 }
 
 } // namespace tenon::compiler::dispatch
