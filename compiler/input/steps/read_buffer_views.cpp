@@ -129,13 +129,17 @@ private:
 
   /// Of what was a buffer view, and is a tensor now.
   LogicalResult readUses(Value tensor) {
-    for (Operation *user : llvm::make_early_inc_range(tensor.getUsers()))
-      if (auto import = dyn_cast<hal::TensorImportOp>(user); import && failed(readImport(import, tensor)))
-        return failure();
-      else if (auto dim = dyn_cast<hal::BufferViewDimOp>(user); dim && failed(readDim(dim, tensor)))
-        return failure();
+    for (Operation *user : llvm::make_early_inc_range(tensor.getUsers())) {
+      LogicalResult isRead = success(); // and gone
+      if (auto import = dyn_cast<hal::TensorImportOp>(user))
+        isRead = readImport(import, tensor);
+      else if (auto dim = dyn_cast<hal::BufferViewDimOp>(user))
+        isRead = readDim(dim, tensor);
       else if (auto alias = dyn_cast<hal::TensorAliasOp>(user))
         alias.getResult().replaceAllUsesWith(alias.getSource());
+      if (failed(isRead))
+        return failure();
+    }
     return success();
   }
 
