@@ -25,7 +25,7 @@ def configure(config, name):
     config.environment["TENON_CUDA_DRIVER"] = "emulator"
     config.environment["TENON_CACHE_DIR"] = os.path.join(build, "tests", "cache")
     config.environment["TENON_EMULATOR_LIBRARY"] = os.path.join(build, "emulator", "libtenon_emulator.so")
-    for variable in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    for variable in ("CUDA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "GLIBC_TUNABLES", "MALLOC_PERTURB_"):
         if variable in os.environ:
             config.environment[variable] = os.environ[variable]
     if site["nvcc"]:
