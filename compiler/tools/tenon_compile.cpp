@@ -222,7 +222,7 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options, 
     return fail(std::string(text.status().message()));
   if (std::string wrong = explainMlirWanted(*text); !wrong.empty())
     return fail("'" + flags.inputs.front() + "': " + wrong);
-  const tenon::CrashReport crash(kTool, "// " + flags.command + "\n", *text);
+  const tenon::CrashReport crash(kTool, "// ", flags.command, *text);
   tenon::compiler::CompileReport report;
   llvm::SourceMgr sources;
   const std::string name = flags.inputs.front() == "-" ? "<stdin>" : flags.inputs.front();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Between the signal and the end nothing may ask for memory or a lock: all text is made before, and written as it is.
+// Only who called whom is found afterwards, when the rest is in the file: the loader's lock may never be had, and an
+// alarm ends the wait for it.
 #include "support/process/crash_report.h"
 
 #include "support/status.h"
@@ -7,9 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,9 +24,12 @@ namespace {
 // SIGBUS is file_bytes.h's: a mapped file was cut short.
 constexpr std::array kSignals = {SIGSEGV, SIGILL, SIGFPE, SIGABRT};
 
+constexpr int kMostCalls = 64;
+constexpr unsigned kSecondsForCalls = 5;
+
 struct State {
   const char *program = "";
-  std::string comment, path;
+  std::string marker, comment, path; // the marker begins a line that is a comment
   std::string_view input;
   std::array<struct sigaction, kSignals.size()> before = {};
 };
@@ -38,16 +46,44 @@ void write(int file, std::string_view text) {
   }
 }
 
+void writeNumber(int file, uintptr_t number) {
+  char digits[2 * sizeof number];
+  const char *end = std::to_chars(digits, std::end(digits), number, 16).ptr;
+  write(file, "0x");
+  write(file, {digits, size_t(end - digits)});
+}
+
+/// The calls that led here, the last first, each a place in a file as `addr2line -e FILE` takes it.
+void writeCalls(int file) {
+  ::alarm(kSecondsForCalls);
+  void *calls[kMostCalls];
+  const int count = ::backtrace(calls, kMostCalls);
+  for (int i = 0; i < count; ++i) {
+    Dl_info object = {};
+    const bool isKnown = ::dladdr(calls[i], &object) != 0;
+    write(file, "\n");
+    write(file, state.marker);
+    write(file, isKnown ? object.dli_fname : "unknown");
+    write(file, " ");
+    writeNumber(file, uintptr_t(calls[i]) - (isKnown ? uintptr_t(object.dli_fbase) : 0));
+  }
+  write(file, "\n");
+  ::alarm(0);
+}
+
 void writeReproducer() {
   const int file = ::open(state.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0)
     return;
+  write(file, state.marker);
   write(file, state.comment);
+  write(file, "\n");
   write(file, state.input);
-  ::close(file);
   for (std::string_view part : {std::string_view(state.program), std::string_view(": what led to it is in '"),
                                 std::string_view(state.path), std::string_view("'; please report it\n")})
     write(STDERR_FILENO, part);
+  writeCalls(file);
+  ::close(file);
 }
 
 void onSignal(int signal) {
@@ -67,9 +103,12 @@ void onSignal(int signal) {
 
 } // namespace
 
-CrashReport::CrashReport(const char *program, std::string comment, std::string_view input) {
+CrashReport::CrashReport(const char *program, std::string marker, std::string comment, std::string_view input) {
   const char *folder = std::getenv("TMPDIR");
+  void *here = nullptr;
+  (void)::backtrace(&here, 1); // loads what it needs
   state.program = program;
+  state.marker = std::move(marker);
   state.comment = std::move(comment);
   state.path = concat(folder && *folder ? folder : "/tmp", "/", program, "-crash-", ::getpid(), ".txt");
   state.input = input;

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <thread>
 
 namespace tenon {
@@ -43,17 +44,25 @@ protected:
   std::string folder_;
 };
 
-TEST_F(CrashReportDeathTest, LeavesTheInput) {
+TEST_F(CrashReportDeathTest, LeavesTheInputAndTheCalls) {
   EXPECT_EXIT(
       {
-        const CrashReport report("tool", "// tool a.mlir\n", "module {}\n");
+        const CrashReport report("tool", "// ", "tool a.mlir", "module {}\n");
         CrashReport::setPhase("link");
         raise(SIGABRT);
       },
       ::testing::KilledBySignal(SIGABRT),
       "tool: crashed in phase 'link' .signal 6., which is a bug in tool\ntool: what led to it is in "
       "'.*/tool-crash-[0-9]+.txt'");
-  EXPECT_EQ(reproducer(), "// tool a.mlir\nmodule {}\n");
+  const std::string text = reproducer(), begin = "// tool a.mlir\nmodule {}\n\n";
+  EXPECT_TRUE(text.starts_with(begin)) << text;
+  int calls = 0; // of this program's own functions
+  std::istringstream lines(text.substr(begin.size()));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.starts_with("// ")) << line;
+    calls += line.find("-test 0x") != std::string::npos;
+  }
+  EXPECT_GT(calls, 2) << text;
 }
 
 // A sanitizer has handlers of its own for what a stack overflow is.
@@ -66,12 +75,12 @@ int recurse(int depth) {
 TEST_F(CrashReportDeathTest, KnowsAnOverflowOfALargeStack) {
   EXPECT_EXIT(
       {
-        const CrashReport report("tool", "", "input");
+        const CrashReport report("tool", "# ", "tool a", "input");
         CrashReport::setPhase(std::string(1000, 'x'));
         (void)runWithLargeStack(size_t(1) << 20, [] { std::exit(recurse(1 << 30)); }).ok();
       },
       ::testing::KilledBySignal(SIGSEGV), "tool: crashed in phase 'x{127}' .signal 11.");
-  EXPECT_EQ(reproducer(), "input");
+  EXPECT_TRUE(reproducer().starts_with("# tool a\ninput\n# "));
 }
 #endif
 
@@ -79,7 +88,7 @@ TEST_F(CrashReportDeathTest, SaysNothingOnceItIsGone) {
   EXPECT_EXIT(
       {
         {
-          const CrashReport report("tool", "", "input");
+          const CrashReport report("tool", "# ", "tool a", "input");
         }
         raise(SIGABRT);
       },
@@ -91,7 +100,7 @@ TEST_F(CrashReportDeathTest, EndsWithoutAFolder) {
   ASSERT_EQ(setenv("TMPDIR", "/does/not/exist", 1), 0);
   EXPECT_EXIT(
       {
-        const CrashReport report("tool", "", "input");
+        const CrashReport report("tool", "# ", "tool a", "input");
         raise(SIGABRT);
       },
       ::testing::KilledBySignal(SIGABRT), "tool: crashed in phase 'start' .signal 6., which is a bug in tool\n$");
