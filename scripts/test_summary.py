@@ -5,13 +5,15 @@
 --one-suite behind the folder: only some suites ran, so a missing report is none too few.
 
 Every GoogleTest case, lit file and conformance case counts as one test; a program that ended without a report counts
-as one failure. Skipped tests are listed with their reasons. Exit status 1 when anything failed or nothing ran.
+as one failure. Skipped tests are listed with their reasons, and below them, where the end of a long log is all that
+is seen, failed ones with what they said last. Exit status 1 when anything failed or nothing ran.
 """
 import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+LAST_LINES, LINE_WIDTH = 15, 400  # of what a failed test said
 REPORTING_SUITES = ("lit", "e2e", "abi-conformance", "python")  # tests/meson.build: each leaves its own report
 
 
@@ -35,6 +37,13 @@ def gtest_skip_reason(text):
     return " ".join(lines) or "no reason given"
 
 
+def last_words(case, message):
+    """What a failed test said last, in short lines."""
+    said = [message, case.findtext("system-out") or "", case.findtext("system-err") or ""]
+    lines = [line[:LINE_WIDTH] for text in said for line in text.splitlines() if line.strip()]
+    return lines[-LAST_LINES:]
+
+
 def main(folder, one_suite):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     failed, skipped = [], []
@@ -56,13 +65,13 @@ def main(folder, one_suite):
                     continue
                 counts[outcome] += 1
                 if outcome == "failed":
-                    failed.append(name)
+                    failed.append((name, last_words(case, message)))
                 elif outcome == "skipped":
                     skipped.append((name, gtest_skip_reason(message)))
     for name, reason in skipped:
         print(f"skipped: {name}: {reason}")
-    for name in failed:
-        print(f"failed: {name}")
+    for name, lines in failed:
+        print("\n    ".join([f"failed: {name}", *lines]))
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return 1 if counts["failed"] or not counts["passed"] else 0
 

@@ -52,6 +52,12 @@ class TestSummary(unittest.TestCase):
         self.assertIn("failed: tenon: breaks", lines)
         self.assertEqual(lines[-1], "1 passed, 1 failed, 3 skipped")
 
+    def test_a_failure_tells_what_was_said_last(self):
+        said = "\n\n".join(f"case {number}" for number in range(100)) + "\nwrong: " + "x" * 1000
+        _, lines = summary(f'<testcase name="breaks" classname="tenon"><failure /><system-out>{said}</system-out></testcase>')
+        begin = lines.index("failed: tenon: breaks")
+        self.assertEqual(lines[begin + 1:-1], [f"    case {number}" for number in range(86, 100)] + ["    wrong: " + "x" * 393])
+
 
 if __name__ == "__main__":
     unittest.main()
