@@ -5,10 +5,12 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/host/Passes.h"
 
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -119,6 +121,27 @@ void simplifyBranches(func::FuncOp function) {
   (void)applyPatternsGreedily(function, std::move(patterns), config); // blocks that are left are right as well
 }
 
+/// Whether each block stands behind those that have run whenever it does.
+static bool areInOrder(Region &region) {
+  DominanceInfo dominance(region.getParentOp());
+  llvm::SmallPtrSet<Block *, 16> before;
+  for (Block &block : region) {
+    auto *node = dominance.getNode(&block); // null: nothing reaches the block
+    if (node && node->getIDom() && !before.contains(node->getIDom()->getBlock()))
+      return false;
+    before.insert(&block);
+  }
+  return true;
+}
+
+void orderBlocks(func::FuncOp function) {
+  Region &region = function.getBody();
+  if (areInOrder(region))
+    return;
+  for (Block *block : getBlocksSortedByDominance(region))
+    block->moveBefore(&region, region.end());
+}
+
 namespace {
 
 struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
@@ -130,8 +153,10 @@ struct LowerControlFlow : impl::LowerControlFlowBase<LowerControlFlow> {
       if (function.isExternal() || fallbacks.contains(function.getName()))
         continue;
       ok &= succeeded(lowerToBranches(function));
-      if (ok && !function.getBody().hasOneBlock())
+      if (ok && !function.getBody().hasOneBlock()) {
         simplifyButForTensors(function);
+        orderBlocks(function);
+      }
     }
     if (!ok)
       signalPassFailure();

@@ -13,4 +13,8 @@ mlir::LogicalResult lowerToBranches(mlir::func::FuncOp function);
 /// Drops blocks that nothing reaches and arguments that nothing reads, and joins blocks that always follow each other.
 void simplifyBranches(mlir::func::FuncOp function);
 
+/// Text may have blocks in any order. Behind this each one stands behind those that have run whenever it does, so that
+/// what a block reads stands in front of it.
+void orderBlocks(mlir::func::FuncOp function);
+
 } // namespace tenon::compiler::host

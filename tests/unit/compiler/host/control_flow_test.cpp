@@ -25,5 +25,43 @@ TEST_F(ControlFlowTest, ConditionsThatBecomeKnownOneAfterTheOtherAreAllTaken) {
   EXPECT_TRUE(function.getBody().hasOneBlock());
 }
 
+// ^use stands in front of the block that computes what it reads, which goes elsewhere, too.
+TEST_F(ControlFlowTest, BlocksStandBehindThoseThatRunBeforeThem) {
+  auto function = parseFunction(R"(func.func @f(%c: i1, %x: i32) -> i32 {
+    cf.cond_br %c, ^make, ^end(%x : i32)
+  ^use:
+    %1 = arith.muli %0, %x : i32
+    cf.br ^end(%1 : i32)
+  ^make:
+    %0 = arith.addi %x, %x : i32
+    cf.cond_br %c, ^use, ^end(%0 : i32)
+  ^end(%r: i32):
+    return %r : i32
+  })");
+  orderBlocks(function);
+  EXPECT_TRUE(mlir::succeeded(mlir::verify(*module_)));
+  auto add = *function.getOps<mlir::arith::AddIOp>().begin();
+  auto multiply = *function.getOps<mlir::arith::MulIOp>().begin();
+  EXPECT_EQ(add->getBlock(), function.front().getNextNode());
+  EXPECT_EQ(multiply->getBlock(), add->getBlock()->getNextNode());
+}
+
+// Where they are in some order already, they stay in it.
+TEST_F(ControlFlowTest, BlocksThatAreInOrderStay) {
+  auto function = parseFunction(R"(func.func @f(%c: i1, %x: i32) -> i32 {
+    cf.cond_br %c, ^one, ^other
+  ^other:
+    cf.br ^end(%x : i32)
+  ^one:
+    %0 = arith.addi %x, %x : i32
+    cf.br ^end(%0 : i32)
+  ^end(%r: i32):
+    return %r : i32
+  })");
+  mlir::Block *second = function.front().getNextNode();
+  orderBlocks(function);
+  EXPECT_EQ(function.front().getNextNode(), second);
+}
+
 } // namespace
 } // namespace tenon::compiler::host
