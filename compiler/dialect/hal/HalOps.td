@@ -186,8 +186,9 @@ def Hal_TensorAliasOp : Hal_Op<"tensor.alias", [AttrSizedOperandSegments, AllTyp
     Once the call is complete, the argument of the function that is `storage` holds `source`. A function that assigns to
     its arguments ends with these. Behind tenon-read-input the storage is a tensor, and nothing reads the result.
   }];
-  let arguments = (ins Optional<Hal_FenceType>:$wait_fence, AnyRankedTensor:$source, Variadic<Index>:$source_dims,
-                       AnyType:$storage);
+  // The source comes first: the result's type is that of the first operand, whether or not there is a fence.
+  let arguments = (ins AnyRankedTensor:$source, Variadic<Index>:$source_dims, AnyType:$storage,
+                       Optional<Hal_FenceType>:$wait_fence);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     custom<WaitFence>($wait_fence) $source `:` type($source) (`{` $source_dims^ `}`)? `to` $storage `:` type($storage)

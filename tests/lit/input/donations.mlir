@@ -23,6 +23,19 @@ util.func public @assigns(%x: !hal.buffer_view, %wait: !hal.fence, %signal: !hal
   util.return
 }
 
+// The text of a call that waits for nothing.
+// CHECK-LABEL: func.func public @assigns_at_once(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32>) {
+// CHECK: %[[SUM:.*]] = arith.addf %[[X]], %[[X]] : tensor<?x8xf32>
+// CHECK: hal.tensor.alias %[[SUM]] : tensor<?x8xf32> to %[[X]] : tensor<?x8xf32>
+util.func public @assigns_at_once(%x: !hal.buffer_view) {
+  %d = hal.buffer_view.dim<%x : !hal.buffer_view>[0] : index
+  %0 = hal.tensor.import %x : !hal.buffer_view -> tensor<?x8xf32>{%d}
+  %1 = arith.addf %0, %0 : tensor<?x8xf32>
+  %2 = hal.tensor.alias %1 : tensor<?x8xf32>{%d} to %x : !hal.buffer_view
+  util.return
+}
+
 // Nothing is read of it.
 // CHECK-LABEL: func.func public @sets(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<2xf32>)
