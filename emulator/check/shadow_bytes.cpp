@@ -53,7 +53,7 @@ bool ShadowChecker::checkBytes(Warp &warp, const Decoded &instruction, uint32_t 
   if (!map) // nothing is tracked, or the program's own memory
     return true;
   uint64_t offset = address - holder->deviceBase();
-  if (reads)
+  if (reads && launch_.checks.uninitialised)
     if (uint64_t unset = map->firstUnset(offset, bytes); unset < offset + bytes)
       return fail(CUDA_ERROR_LAUNCH_FAILED, "[uninitialised]",
                   "nothing has written the byte " + holder->describe(holder->deviceBase() + unset));

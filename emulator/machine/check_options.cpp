@@ -9,10 +9,10 @@ struct CheckName {
   bool CheckOptions::*option;
 };
 constexpr CheckName kChecks[] = {
-    {"memory", &CheckOptions::memory},     {"readonly", &CheckOptions::readonly},
-    {"races", &CheckOptions::races},       {"uninitialised", &CheckOptions::uninitialised},
-    {"barriers", &CheckOptions::barriers}, {"async", &CheckOptions::async},
-    {"leaks", &CheckOptions::leaks},
+    {"memory", &CheckOptions::memory},   {"readonly", &CheckOptions::readonly},
+    {"races", &CheckOptions::races},     {"uninitialised", &CheckOptions::uninitialised},
+    {"results", &CheckOptions::results}, {"barriers", &CheckOptions::barriers},
+    {"async", &CheckOptions::async},     {"leaks", &CheckOptions::leaks},
 };
 
 } // namespace

@@ -55,7 +55,7 @@ CUresult initialise(Driver &driver) {
     uint64_t base = kFirstArena - k * kArenaStride;
     uint64_t onHost = k ? base + driver.devices[0]->memory->hostBias() : 0;
     device->memory = std::make_unique<Memory>(settings.memoryBytes, base, onHost);
-    if (driver.checks.uninitialised)
+    if (driver.checks.tracksWritten())
       device->memory->trackInitialised();
     if (!device->memory->ok()) {
       fprintf(stderr,

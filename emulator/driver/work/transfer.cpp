@@ -58,6 +58,24 @@ Fault refuse(Driver &driver, const Work &work, const char *verb, CUdeviceptr add
                                           (device ? device->memory->describe(address) : "no memory of a device")};
 }
 
+/// What comes to the host is a result, as a rule, and all of it is to be computed: a fault where nothing has written a
+/// byte of it.
+Fault checkResult(const Work &work, const Memory &source, CUdeviceptr address, size_t bytes) {
+  const InitialisedMap *map = source.initialised();
+  const uint64_t begin = address - source.deviceBase(), unset = map ? map->firstUnset(begin, bytes) : begin + bytes;
+  if (unset == begin + bytes)
+    return {};
+  return {CUDA_ERROR_LAUNCH_FAILED, describeWork(work) + ": [results] copy to the host of " + std::to_string(bytes) +
+                                        " bytes at " + hexText(address) + ": nothing has written the byte " +
+                                        source.describe(source.deviceBase() + unset)};
+}
+
+/// Whether the host sees the memory without a further copy.
+bool isOfHost(const Device *device, CUdeviceptr address) {
+  const Allocation *allocation = device ? device->memory->find(address) : nullptr;
+  return !allocation || (allocation->kind != AllocationKind::Device && allocation->kind != AllocationKind::Heap);
+}
+
 } // namespace
 
 CUDA_MEMCPY3D flatCopy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
@@ -119,6 +137,9 @@ Fault runCopy(Driver &driver, const CopyWork &work) {
       uint8_t *target = resolve(driver, to.at(row, plane), width, to.isHost, &device);
       if (!target)
         return refuse(driver, work, "write", to.at(row, plane), width);
+      if (driver.checks.results && sourceDevice && isOfHost(device, to.at(row, plane)))
+        if (Fault fault = checkResult(work, *sourceDevice->memory, from.at(row, plane), width); fault.code)
+          return fault;
       memmove(target, source, width);
       if (device && sourceDevice)
         device->memory->markCopied(to.at(row, plane), *sourceDevice->memory, from.at(row, plane), width);

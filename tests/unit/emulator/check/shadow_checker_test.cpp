@@ -29,10 +29,37 @@ TEST_F(Checked, CopiesOfUnwrittenBytesAreNoReads) {
   ASSERT_EQ(cuMemAlloc(&to, 256), CUDA_SUCCESS);
   ASSERT_EQ(cuMemsetD8(from, 1, 16), CUDA_SUCCESS);
   ASSERT_EQ(cuMemcpyDtoD(to, from, 256), CUDA_SUCCESS);
-  std::vector<uint8_t> host(256);
-  ASSERT_EQ(cuMemcpyDtoH(host.data(), to, 256), CUDA_SUCCESS);
+  std::vector<uint8_t> host(16);
+  ASSERT_EQ(cuMemcpyDtoH(host.data(), to, 16), CUDA_SUCCESS);
   expectClean("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd0];\n", {to, 0});
   EXPECT_HAS(failure("ld.global.u32 %r1, [%rd0+16];\n", {to, 0}), "[uninitialised]");
+}
+
+TEST_F(Checked, ResultsThatNothingWroteAreReported) {
+  const auto filled = [] {
+    CUdeviceptr memory;
+    EXPECT_EQ(cuMemAlloc(&memory, 256), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemsetD8(memory, 1, 200), CUDA_SUCCESS);
+    return memory;
+  };
+  const std::string wanted = "[results] copy to the host of 256 bytes at ",
+                    where = "nothing has written the byte 200 bytes into the 256-byte allocation";
+  std::vector<uint8_t> host(256);
+  EXPECT_EQ(cuMemcpyDtoH(host.data(), filled(), 256), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_HAS(lastReport(), wanted);
+  EXPECT_HAS(lastReport(), where);
+  EXPECT_EQ(host[0], 0);
+  revive();
+  void *pinned = nullptr; // of the driver, and the host's all the same
+  ASSERT_EQ(cuMemAllocHost(&pinned, 256), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyAsync(CUdeviceptr(pinned), filled(), 256, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_HAS(lastReport(), where);
+  revive();
+  const CUdeviceptr whole = filled();
+  ASSERT_EQ(cuMemcpyDtoH(host.data(), whole, 200), CUDA_SUCCESS);
+  expectClean("mad.wide.u32 %rd2, %r0, 4, %rd0;\nst.global.u32 [%rd2], %r0;\n", {whole, 0});
+  EXPECT_EQ(cuMemcpyDtoH(host.data(), whole, 256), CUDA_SUCCESS);
 }
 
 TEST_F(Checked, StoresOfKernelsInitialise) {

@@ -11,7 +11,7 @@ TEST(CheckOptions, CheapChecksAreOnByDefault) {
   EXPECT_EQ(parseCheckOptions("", options), "");
   EXPECT_TRUE(options.memory && options.readonly);
   EXPECT_FALSE(options.uninitialised || options.races || options.barriers || options.async || options.leaks ||
-               options.shadowed());
+               options.results || options.shadowed());
 }
 
 TEST(CheckOptions, NamesAddToTheDefault) {
@@ -19,6 +19,13 @@ TEST(CheckOptions, NamesAddToTheDefault) {
   EXPECT_EQ(parseCheckOptions("races,async", options), "");
   EXPECT_TRUE(options.memory && options.readonly && options.races && options.async && options.shadowed());
   EXPECT_FALSE(options.uninitialised || options.leaks);
+}
+
+TEST(CheckOptions, ResultsNeedShadowMemory) {
+  CheckOptions options;
+  EXPECT_EQ(parseCheckOptions("results", options), "");
+  EXPECT_TRUE(options.results && options.shadowed() && options.tracksWritten());
+  EXPECT_FALSE(options.uninitialised);
 }
 
 TEST(CheckOptions, BarriersNeedNoShadowMemory) {
@@ -31,7 +38,7 @@ TEST(CheckOptions, AllIsEverything) {
   CheckOptions options;
   EXPECT_EQ(parseCheckOptions("all", options), "");
   EXPECT_TRUE(options.memory && options.readonly && options.races && options.async && options.uninitialised &&
-              options.leaks && options.barriers);
+              options.leaks && options.barriers && options.results);
 }
 
 TEST(CheckOptions, RefusesUnknownNamesWithTheList) {
