@@ -323,7 +323,8 @@ std::vector<Plan> plansOfParts(const KernelFunction &kernel, const GroupShape &s
     plan.choose("parts", isNarrow(plan) ? kRowsOfNarrow : kRowsOfPart);
     llvm::append_range(plan.guards, areParts);
   }
-  for (const RowSum &sum : phasesOf(kernel, shape.group).front()) {
+  const SmallVector<SmallVector<RowSum>> phases = phasesOf(kernel, shape.group);
+  for (const RowSum &sum : phases.front()) {
     Scratch scratch{storedType(sum.sum.type), extentsOf(shape.parallelAxes())};
     llvm::append_range(scratch.extents, rows);
     scratch.share = kRowsOfPart / 2; // a last part may be short

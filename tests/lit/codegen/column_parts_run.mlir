@@ -9,6 +9,31 @@
 // FEW: 2x3xf32={{\[}}10 10 10][10 10 10]
 // RUN: tenon-run %t.tenon --device=emulator --function=three --input=2x20x5x3xf16=1 --output=- | FileCheck %s --check-prefix=MORE
 // MORE: 2x3xf32={{\[}}100 100 100][100 100 100]
+// Of two sums each has memory for its parts, of its own type.
+// RUN: tenon-run %t.tenon --device=emulator --function=two --input=2x1100x3xi64=5 | FileCheck %s --check-prefix=TWO
+// TWO: 2x3xi64={{\[}}5500 5500 5500][5500 5500 5500]
+// TWO: 2x3xi64={{\[}}5 5 5][5 5 5]
+func.func @two(%x: tensor<?x?x?xi64>) -> (tensor<?x?xi64>, tensor<?x?xi64>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %d0 = tensor.dim %x, %c0 : tensor<?x?x?xi64>
+  %d2 = tensor.dim %x, %c2 : tensor<?x?x?xi64>
+  %zero = arith.constant 0 : i64
+  %least = arith.constant -9223372036854775808 : i64
+  %empty = tensor.empty(%d0, %d2) : tensor<?x?xi64>
+  %a = linalg.fill ins(%zero : i64) outs(%empty : tensor<?x?xi64>) -> tensor<?x?xi64>
+  %b = linalg.fill ins(%least : i64) outs(%empty : tensor<?x?xi64>) -> tensor<?x?xi64>
+  %r:2 = linalg.generic {
+    indexing_maps = [affine_map<(i, k, j) -> (i, k, j)>, affine_map<(i, k, j) -> (i, j)>, affine_map<(i, k, j) -> (i, j)>],
+    iterator_types = ["parallel", "reduction", "parallel"]
+  } ins(%x : tensor<?x?x?xi64>) outs(%a, %b : tensor<?x?xi64>, tensor<?x?xi64>) {
+  ^bb0(%e: i64, %sum: i64, %largest: i64):
+    %s = arith.addi %e, %sum : i64
+    %l = arith.maxsi %e, %largest : i64
+    linalg.yield %s, %l : i64, i64
+  } -> (tensor<?x?xi64>, tensor<?x?xi64>)
+  return %r#0, %r#1 : tensor<?x?xi64>, tensor<?x?xi64>
+}
 func.func @three(%x: tensor<?x?x?x3xf16>) -> tensor<?x3xf32> {
   %c0 = arith.constant 0 : index
   %d0 = tensor.dim %x, %c0 : tensor<?x?x?x3xf16>
