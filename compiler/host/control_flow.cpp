@@ -136,7 +136,7 @@ static bool areInOrder(Region &region) {
 
 void orderBlocks(func::FuncOp function) {
   Region &region = function.getBody();
-  if (areInOrder(region))
+  if (region.hasOneBlock() || areInOrder(region)) // of one block there is no dominance
     return;
   for (Block *block : getBlocksSortedByDominance(region))
     block->moveBefore(&region, region.end());

@@ -46,6 +46,13 @@ TEST_F(ControlFlowTest, BlocksStandBehindThoseThatRunBeforeThem) {
   EXPECT_EQ(multiply->getBlock(), add->getBlock()->getNextNode());
 }
 
+// Behind simplifyBranches() there is one, perhaps.
+TEST_F(ControlFlowTest, OneBlockIsInOrder) {
+  auto function = parseFunction("func.func @f(%x: i32) -> i32 {\nreturn %x : i32\n}");
+  orderBlocks(function);
+  EXPECT_TRUE(function.getBody().hasOneBlock());
+}
+
 // Where they are in some order already, they stay in it.
 TEST_F(ControlFlowTest, BlocksThatAreInOrderStay) {
   auto function = parseFunction(R"(func.func @f(%c: i1, %x: i32) -> i32 {
