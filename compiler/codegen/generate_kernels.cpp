@@ -9,6 +9,7 @@
 #include "compiler/codegen/generate_kernels.h"
 
 #include "abi/arch_table.h"
+#include "compiler/codegen/decisions/targets.h"
 #include "compiler/codegen/families/alike.h"
 #include "compiler/codegen/families/find_families.h"
 #include "compiler/codegen/families/numbered_kernels.h"
@@ -17,7 +18,6 @@
 #include "compiler/codegen/lowered_kernels.h"
 #include "compiler/codegen/ptx/rewrites/named_numbers.h"
 #include "compiler/codegen/ptx/same_code.h"
-#include "compiler/codegen/targets.h"
 #include "compiler/codegen/written_kernels.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/written_kernels.h"
 
-#include "compiler/codegen/early_launches.h"
+#include "compiler/codegen/decisions/early_launches.h"
 #include "compiler/codegen/emit_kernel.h"
 #include "compiler/codegen/ptx/lower_to_llvm.h"
 #include "compiler/codegen/ptx/rewrites/early_launch.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The logarithm of the sum of exponentials along the last dimension, in one operation (kLogSumExp, analysis/group.h): a
-// kernel that computes an attention has it (attention/log_sum_exp.h), and for no other it stays one.
+// The logarithm of the sum of exponentials along the last dimension, in one operation (kLogSumExp,
+// analysis/groups/group.h): a kernel that computes an attention has it (attention/log_sum_exp.h), and for no other it
+// stays one.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Products of which the program does not know one size, or any: it has a few kernels, and sizes lie on both sides of the numbers by
-which it chooses one (compiler/codegen/strategies/products/unknown_sizes.h), and where tiles and vectors end."""
+which it chooses one (compiler/codegen/strategies/products/plans/unknown_sizes.h), and where tiles and vectors end."""
 import cases_f8
 import elements
 from cases import Case, argument, generator
@@ -19,7 +19,7 @@ WHOLE_TILES = (("ik,jk->ij", {"i": (384, 385, 390, 513), "j": 260, "k": 264}), (
 # All are unknown: rows, columns, reduced elements.
 ANY = ((70, 136, 64), (70, 136, 512), (70, 136, 513), (33, 72, 2048), (33, 72, 2049), (65, 129, 2056), (1, 300, 2056), (200, 260, 600), (40, 0, 64), (70, 72, 0),
        (260, 1030, 40))
-# Rows that are no multiples of 16 bytes, or begin anywhere: lines of tiles are shifted (compiler/codegen/contraction/shifted_lines.h). Steps
+# Rows that are no multiples of 16 bytes, or begin anywhere: lines of tiles are shifted (compiler/codegen/contraction/operands/shifted_lines.h). Steps
 # have 64 reduced elements, of tf32 32, of bytes 128.
 LINES = ((70, 131, 67), (129, 130, 200), (33, 197, 129), (64, 64, 1), (200, 67, 385))
 

@@ -163,8 +163,8 @@ private:
     }
   }
 
-  /// In the form in which dispatch/attention/key_ranges.h writes it: between two keys, and a condition or between two
-  /// others; or, where the condition hides, the contrary.
+  /// In the form in which dispatch/attention/forms/key_ranges.h writes it: between two keys, and a condition or between
+  /// two others; or, where the condition hides, the contrary.
   bool addRange(Operation *op, bool seen) {
     auto partsOf = [](Value value, bool isAnd) -> Operation * {
       Operation *both = value.getDefiningOp();

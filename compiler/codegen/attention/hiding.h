@@ -16,8 +16,8 @@ struct KeyBound {
   bool followsRows; // falls by one from row to row; else it does not depend on them
 };
 
-/// Keys that rows see, as it was computed before for 64 of them at a time (dispatch/attention/key_ranges.h): none but
-/// from `from` to `to`, and of those from `wholeFrom` to `wholeTo` all.
+/// Keys that rows see, as it was computed before for 64 of them at a time (dispatch/attention/forms/key_ranges.h): none
+/// but from `from` to `to`, and of those from `wholeFrom` to `wholeTo` all.
 struct RowRange {
   mlir::Value from, to, wholeFrom, wholeTo; // of the body
   mlir::Value isWhole;                      // of the body: holds where the rows see a key for that reason

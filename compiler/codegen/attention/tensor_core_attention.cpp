@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/attention/online_softmax.h"
-#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/operands/operand_tile.h"
 #include "compiler/codegen/contraction/result_tile.h"
 
 using namespace mlir;

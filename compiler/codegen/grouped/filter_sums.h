@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The gradient by the filters of a convolution in groups of few channels (dispatch/analysis/grouped_filters.h). What is
-// summed over is long, all places of some images, and results are few: a block has those of as many groups as fill a
-// line of 64 bytes, in its registers, and takes one tile of places after the other, the next one on its way:
+// The gradient by the filters of a convolution in groups of few channels
+// (dispatch/analysis/convolutions/grouped_filters.h). What is summed over is long, all places of some images, and
+// results are few: a block has those of as many groups as fill a line of 64 bytes, in its registers, and takes one tile
+// of places after the other, the next one on its way:
 //
 //   patch    [places of the image][groups][channels]     a line for each place, and 16 bytes behind it
 //   gradient [places of the tile][groups][filters]       the same

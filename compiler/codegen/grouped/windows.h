@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A convolution in groups of few channels (dispatch/analysis/grouped.h). Per byte of the image there is little to
-// multiply, so memory is what counts: a block brings a patch of one image, and all places that its windows meet, of
-// several neighbouring groups at once, so that lines of memory are read whole; and the filters of these groups.
+// A convolution in groups of few channels (dispatch/analysis/convolutions/grouped.h). Per byte of the image there is
+// little to multiply, so memory is what counts: a block brings a patch of one image, and all places that its windows
+// meet, of several neighbouring groups at once, so that lines of memory are read whole; and the filters of these
+// groups.
 //
 //   patch   [places of the image][groups][channels]     a line for each place, and 16 bytes behind it
 //   filters [groups][filters][places of the window][channels]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/bands.h"
 
-#include "compiler/codegen/grouped/band_sums.h"
+#include "compiler/codegen/grouped/bands/band_sums.h"
 #include "compiler/codegen/strategies/windows.h"
 #include "compiler/dialect/tile_pins.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolutions of each channel for itself whose windows are large, and what is computed from each element of their
-// results: products with bands of filters on tensor cores (codegen/grouped/band_sums.h). Targets
+// results: products with bands of filters on tensor cores (codegen/grouped/bands/band_sums.h). Targets
 // without take the kernel of the strategy `windows`.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Copies whose last dimension is short and says, taken apart, where an element comes from, such as the patches of an
-// image with few channels (dispatch/products/few_channels.h):
+// image with few channels (dispatch/products/patches/few_channels.h):
 //
 //   rows[n, y, x, k] = image[n, k % 3, 2 y + k / 9, 2 x + k / 3 % 3]    zeros behind the last k, and outside of the
 //   image

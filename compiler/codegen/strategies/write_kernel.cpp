@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/write_kernel.h"
 
-#include "compiler/codegen/strategies/products/contraction_plans.h"
-#include "compiler/codegen/strategies/products/shared_sums.h"
+#include "compiler/codegen/strategies/products/plans/contraction_plans.h"
+#include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 

@@ -7,7 +7,7 @@
 //   %weights = linalg.softmax dimension(n) ins(%logits)
 //   %out     = linalg.generic ... ins(%weights, %value)
 //
-// From here on a linalg.softmax stands for nothing else (dispatch/analysis/group.h).
+// From here on a linalg.softmax stands for nothing else (dispatch/analysis/groups/group.h).
 #pragma once
 
 #include "compiler/dispatch/attention/attention_match.h"

@@ -6,7 +6,8 @@
 //   by_q = by_scores k     by_k = by_scores' q     by_v = p' g
 //
 // A kernel of its own computes the products again for each chain, on tensor cores, rather than store and read as many
-// elements as there are pairs of rows and keys. Operations of a chain have its number (kChainAttr, analysis/group.h):
+// elements as there are pairs of rows and keys. Operations of a chain have its number (kChainAttr,
+// analysis/groups/group.h):
 //
 //   %s = linalg.generic ... ins(%q, %k) {tenon.chain = 0}            // a copy for this chain
 //   %w = linalg.generic ... ins(%s, ...) {tenon.chain = 0}           // loops: as in the last product, the keys last

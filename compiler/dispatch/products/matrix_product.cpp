@@ -9,8 +9,8 @@
 // - where the result has more elements than such an operand, or tensor cores do not turn what it holds (bytes and
 //   tf32): [k, 4097] -> [4097, k], rows of reduced elements, which are made longer where that is needed.
 //
-// Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie across, the
-// smaller one is copied, also where it is not known how large they are.
+// Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie
+// across, the smaller one is copied, also where it is not known how large they are.
 #include "compiler/dispatch/products/matrix_product.h"
 
 #include "compiler/dispatch/analysis/contraction.h"
@@ -41,9 +41,9 @@ constexpr int64_t kBytes = 16;
 constexpr int64_t kLeastMultiplications = int64_t(1) << 27, kLeastAcross = 65;
 // Of unaligned rows fewer are enough where they are long.
 constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned = 384;
-// And where steps of 128 bytes that are read in runs (codegen/contraction/any_runs), or one by one, take longer than
-// copies, and aligned steps behind them. For each step, in microseconds (an H200: bf16 nn 21 x 6033 x 517 19.9, tf32 nn
-// 66 x 1179 x 237 17.7); for each copy, and a byte of it.
+// And where steps of 128 bytes that are read in runs (codegen/contraction/operands/any_runs), or one by one, take
+// longer than copies, and aligned steps behind them. For each step, in microseconds (an H200: bf16 nn 21 x 6033 x
+// 517 19.9, tf32 nn 66 x 1179 x 237 17.7); for each copy, and a byte of it.
 constexpr double kMicrosecondsOfRuns = 2, kMicrosecondsOfAligned = 0.25, kMicrosecondsOfCopy = 2.5,
                  kMicrosecondsOfByte = 2 / 2.5e6;
 constexpr int64_t kStepBytes = 128, kTileRows = 64, kTileColumns = 128, kMultiprocessors = 132;

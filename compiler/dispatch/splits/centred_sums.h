@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Sums of (x - c)^2 where c is made of the sum of x: variances. Seen as two sums, each reads every x. Where the sum is
 // taken apart, a part has a mean of its own, a, and both of its sums come from one pass over it
-// (codegen/kernel/one_pass.h):
+// (codegen/kernel/bodies/one_pass.h):
 //
 //   sum of (x - c)^2 = over the parts, sum of ((x - a)^2 in the part) + n (a - c)^2        n: elements of a part
 //

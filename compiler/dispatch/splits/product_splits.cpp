@@ -31,8 +31,8 @@ constexpr int64_t kWideOfBlock = 16; // results of a block where there are few r
 constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
 
 // Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
-// a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/contraction measured it) and
-// until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
+// a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/products/contraction measured it)
+// and until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
 constexpr double kPlacesTile = 128, kMicrosecondsOfByteOnCores = 0.425 / 128, kMicrosecondsOfScalar = 355.0 / 4096;
 constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
 constexpr int64_t kLeastOfPlaces = 512;
@@ -61,7 +61,7 @@ bool isInMemory(const Contraction &product, const ContractionSide &side) {
 }
 
 /// Whether tiles are so many, or their sums so short, that blocks of clusters take these apart, any number of steps
-/// each, and add them where they are (codegen/strategies/products/cluster_sums.h).
+/// each, and add them where they are (codegen/strategies/products/plans/cluster_sums.h).
 bool isForClusters(const Contraction &product, int64_t tilesOfFewRows, int64_t mostParts) {
   constexpr int64_t kMostOfCluster = 8;
   return isForHopper(product.op) && mayRoundForTensorCores(product) && product.reduced.size() == 1 &&
@@ -72,8 +72,8 @@ bool isForClusters(const Contraction &product, int64_t tilesOfFewRows, int64_t m
 /// Of a convolution on tensor cores with few tiles, the rows of the window are parts, where these are done sooner and
 /// added up: none is cut.
 std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product) {
-  // Tiles, and how long a step of 128 bytes takes (as codegen/strategies/products/contraction_tiles measured it; of
-  // patches of an image the smallest take as long as the next).
+  // Tiles, and how long a step of 128 bytes takes (as codegen/strategies/products/plans/contraction_tiles measured it;
+  // of patches of an image the smallest take as long as the next).
   struct Tile {
     double rows, columns, microseconds;
   };
@@ -135,7 +135,7 @@ std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction
 }
 
 /// How long a multiprocessor takes for 4096 reduced elements of a tile, in microseconds, where it has one tile at a
-/// time, two or more (an H200, as the model of codegen/strategies/products/contraction_tiles has it).
+/// time, two or more (an H200, as the model of codegen/strategies/products/plans/contraction_tiles has it).
 struct TileTimes {
   double rows, columns;
   double ofOne, ofTwo, ofMany;

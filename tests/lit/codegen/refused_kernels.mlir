@@ -1,4 +1,4 @@
-// A kernel function of another form than codegen/kernel_function.h says is refused.
+// A kernel function of another form than codegen/kernel/kernel_function.h says is refused.
 // RUN: tenon-opt %s --tenon-print-ptx --split-input-file --verify-diagnostics -o /dev/null
 
 // expected-error @+1 {{a kernel function must hold a linalg.generic}}

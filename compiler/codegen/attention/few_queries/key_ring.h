@@ -15,7 +15,7 @@
 #pragma once
 
 #include "compiler/codegen/attention/few_queries/few_queries_shape.h"
-#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/operands/operand_tile.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/few_queries/scaled_integers.h"
 
-#include "compiler/codegen/kernel/scaled_numbers.h"
+#include "compiler/codegen/kernel/narrow/scaled_numbers.h"
 
 using namespace mlir;
 

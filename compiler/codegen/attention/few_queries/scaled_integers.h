@@ -7,7 +7,7 @@
 // scores of some hundreds, those of keys that were not rounded are other weights than the program's.
 #pragma once
 
-#include "compiler/codegen/contraction/run_inputs.h"
+#include "compiler/codegen/contraction/operands/run_inputs.h"
 
 namespace tenon::compiler::codegen {
 
@@ -17,7 +17,7 @@ struct ScaledIntegers {
   /// Of the second product. Nothing where values are computed in another way, or are not bf16: a weight times a scale
   /// may leave the range of f16.
   static std::optional<ScaledIntegers> of(const GroupShape &shape, const Product &output);
-  /// Words of four integers each, as registers of two bf16: a 64th of each, as kernel/scaled_numbers.h has them.
+  /// Words of four integers each, as registers of two bf16: a 64th of each, as kernel/narrow/scaled_numbers.h has them.
   static llvm::SmallVector<mlir::Value> pairs(KernelBuilder &k, mlir::Value words);
   /// A weight that multiplies such.
   static mlir::Value scaled(KernelBuilder &k, mlir::Value weight, mlir::Value scale);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/key_value_copies.h"
 
-#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/operands/operand_tile.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 #include "compiler/codegen/attention/hopper/query_group.h"
 
 #include "compiler/codegen/attention/hiding.h"
-#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/operands/operand_tile.h"
 
 using namespace mlir;
 

@@ -5,7 +5,7 @@
 // them a lane has.
 #pragma once
 
-#include "compiler/codegen/contraction/operand_tile.h"
+#include "compiler/codegen/contraction/operands/operand_tile.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/kernel/bodies/body_values.h"
 
-#include "compiler/codegen/kernel/narrow_pairs.h"
+#include "compiler/codegen/kernel/narrow/narrow_pairs.h"
 #include "compiler/codegen/kernel/reciprocal.h"
 #include "compiler/dispatch/analysis/contraction.h"
 

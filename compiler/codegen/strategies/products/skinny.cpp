@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/skinny.h"
 
-#include "compiler/codegen/contraction/computed_tile.h"
-#include "compiler/codegen/contraction/kernels/skinny_product.h"
+#include "compiler/codegen/contraction/kernels/skinny/skinny_product.h"
+#include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"

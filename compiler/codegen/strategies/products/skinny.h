@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of a matrix with a vector or with few of them, and what is computed from each element of their results: the
-// matrix is read once, at the speed of memory (codegen/contraction/skinny_product.h). What it is computed from (a
-// cast, a scale) is computed inside.
+// matrix is read once, at the speed of memory (codegen/contraction/kernels/skinny/skinny_product.h). What it is
+// computed from (a cast, a scale) is computed inside.
 #pragma once
 
 #include "compiler/codegen/plan/strategy.h"

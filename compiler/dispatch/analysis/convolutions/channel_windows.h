@@ -5,7 +5,7 @@
 //
 // A channel is multiplied by nothing but its own window, so it is no product of matrices. It becomes one where
 // neighbouring results are columns: what they meet of the image together is what is summed over, and the window moves
-// down from column to column (codegen/grouped/band_form.h).
+// down from column to column (codegen/grouped/bands/band_form.h).
 #pragma once
 
 #include "compiler/dispatch/analysis/contraction.h"

@@ -165,8 +165,8 @@ bool isWorthIt(linalg::GenericOp producer, linalg::GenericOp reader) {
   return whole.size() == 1 || isPad || (type.hasStaticShape() && type.getElementTypeBitWidth() >= 32);
 }
 
-/// Whether an image is turned so that a convolution reads its channels side by side (products/channels_last.h): its
-/// border copies them 16 bytes at a time, and would read them one by one where they were.
+/// Whether an image is turned so that a convolution reads its channels side by side (products/images/channels_last.h):
+/// its border copies them 16 bytes at a time, and would read them one by one where they were.
 bool isTurnedForWindows(linalg::GenericOp producer, linalg::GenericOp reader) {
   const SmallVector<AffineMap> maps = producer.getIndexingMapsArray();
   const bool isTurned = producer.getNumDpsInputs() == 1 && llvm::hasSingleElement(*producer.getBody()) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Chains as those who write their kernels see them.
-#include "compiler/codegen/attention/hopper/warpgroup_chain.h"
+#include "compiler/codegen/attention/hopper/chain/warpgroup_chain.h"
 #include "compiler/codegen/strategies/products/attention.h"
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
 

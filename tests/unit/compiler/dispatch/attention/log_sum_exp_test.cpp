@@ -4,7 +4,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/match.h"
-#include "compiler/dispatch/form_groups.h"
+#include "compiler/dispatch/forming/form_groups.h"
 #include "compiler/dispatch/log_sum.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/attention/training_text.h"

@@ -3,7 +3,7 @@
 
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/chain.h"
-#include "compiler/dispatch/form_groups.h"
+#include "compiler/dispatch/forming/form_groups.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/contraction.h"
-#include "compiler/codegen/strategies/products/shared_sums.h"
+#include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 
-#include "compiler/codegen/contraction/kernels/warpgroup_product.h"
+#include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/groups/form_group.h"
 
-#include "compiler/dispatch/form_groups.h"
+#include "compiler/dispatch/forming/form_groups.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 
 namespace tenon::compiler::dispatch {

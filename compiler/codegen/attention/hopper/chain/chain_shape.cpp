@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/codegen/attention/hopper/chain/chain_shape.h"
+
+#include "compiler/codegen/attention/hiding.h"
+
+using namespace mlir;
+
+namespace tenon::compiler::codegen {
+namespace {
+
+// Of a tile of the depth, and of a block of keys.
+constexpr uint32_t kTileDepth = 64, kMostKeys = 128;
+
+/// Whether both maps bring the same box of a tensor: keys, and all of the depth or of the columns.
+bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &values, unsigned columnAxis) {
+  using Dimension = TileMap::Dimension;
+  auto areSame = [&](const Dimension::Term &one, const Dimension::Term &other) {
+    return one.factor == other.factor && one.behind == other.behind && one.size == other.size &&
+           (one.axis == other.axis || (one.axis == depthAxis && other.axis == columnAxis));
+  };
+  return right.binding == values.binding &&
+         llvm::equal(right.dimensions, values.dimensions, [&](const Dimension &one, const Dimension &other) {
+           return one.offset == other.offset && llvm::equal(one.terms, other.terms, areSame);
+         });
+}
+
+/// Whether weights are computed from something that each key has its own of, beside the scores.
+bool readsAlongKeys(const GroupShape &shape, const Attention &attention) {
+  linalg::GenericOp op = attention.logits->op;
+  const ArrayRef<unsigned> keys = shape.axes[attention.keys()].axes;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    if (llvm::any_of(attention.inner(), [&](const Product *product) {
+          return input->get() == linalg::GenericOp(product->op->op)->getResult(0);
+        }))
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(input);
+    const SmallVector<unsigned> axes = shape.group.axisOf.lookup(op);
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (llvm::is_contained(keys, axes[loop]) && map.isFunctionOfDim(loop))
+        return true;
+    return false;
+  });
+}
+
+/// Whether the right factor of the third of triplets is the left one of the scores, whose rows a block has anyway.
+bool multipliesRows(const GroupShape &shape, const Attention &attention, uint32_t columns) {
+  const Product &across = *attention.across, &scores = attention.scores;
+  if (across.right.isAlongReduced || across.columns.size() != 1 || across.reduced != attention.output.rows ||
+      across.tensorCoreElement() != attention.tensorCoreElement() || shape.sizeOf(across.columns) != columns ||
+      shape.sizeOf(scores.reduced) != columns)
+    return false;
+  const std::optional<TileMap> rows = mapOf(shape, scores, scores.left, kTileDepth, kTileDepth),
+                               values = mapOf(shape, across, across.right, columns, kTileDepth);
+  return rows && values && bringTheSame(*rows, scores.reduced.front(), *values, across.columns.front());
+}
+
+/// Inputs of the weights of which each key has one element, f32, for all rows.
+SmallVector<unsigned, 2> vectorsAlongKeys(const GroupShape &shape, const Attention &attention) {
+  SmallVector<unsigned, 2> found;
+  const KernelOp &op = *attention.logits;
+  const Product &output = attention.output;
+  for (auto [number, input] : llvm::enumerate(op.inputs)) {
+    auto isSame = [&, &tensor = input.tensor](unsigned axis) {
+      return shape.along(tensor, op.op, axis) == GroupShape::Along::Same;
+    };
+    if (input.isMemory() && input.tensor.element.isF32() && !isSame(attention.keys()) &&
+        llvm::all_of(output.rows, isSame) && llvm::all_of(output.columns, isSame))
+      found.push_back(number);
+  }
+  return found;
+}
+
+} // namespace
+
+std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &shape, const Attention &attention) {
+  auto isTaken = [](int64_t size) { return size == 64 || size == 128; };
+  const Product &output = attention.output;
+  const int64_t columns = shape.sizeOf(output.columns).value_or(0);
+  // Blocks of keys are of one head.
+  const std::optional<int64_t> length = shape.axes[attention.keys()].size;
+  if (attention.heads() && (!attention.twin || !length || *length % kMostKeys != 0))
+    return std::nullopt;
+  if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
+      output.columns.size() != 1)
+    return std::nullopt;
+  const bool isNarrow = columns == 64 && shape.sizeOf(attention.scores.reduced) == 64 &&
+                        (!attention.second || shape.sizeOf(attention.second->reduced) == 64);
+  const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
+  WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? kMostKeys : 64U, {}, {}, std::nullopt, std::nullopt};
+  const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), found.keys);
+  if (!values)
+    return std::nullopt;
+  found.valueMap = *values;
+  std::optional<TileMap> ofTwin;
+  if (attention.twin) {
+    const Operand &right = attention.twin->right;
+    ofTwin = right.isAlongReduced ? std::nullopt : mapOf(shape, *attention.twin, right, uint32_t(columns), found.keys);
+    if (!ofTwin || !hideTheSame(shape, attention.parts(), kWarpgroupChainRows))
+      return std::nullopt;
+  }
+  for (const Product *product : attention.inner()) {
+    const int64_t depth = shape.sizeOf(product->reduced).value_or(0);
+    if (!isTaken(depth) || product->reduced.size() != 1 || !product->left.isAlongReduced ||
+        !product->right.isAlongReduced)
+      return std::nullopt;
+    const std::optional<TileMap> map = mapOf(shape, *product, product->right, found.keys, kTileDepth);
+    if (!map || map->boxes != 1)
+      return std::nullopt;
+    if (depth == columns && bringTheSame(*map, product->reduced.front(), *values, output.columns.front()))
+      found.shared = found.depths.size();
+    if (ofTwin && depth == columns && bringTheSame(*map, product->reduced.front(), *ofTwin, output.columns.front()))
+      found.twinShared = found.depths.size();
+    found.depths.push_back(uint32_t(depth));
+    found.rightMaps.push_back(*map);
+  }
+  if (attention.twin && (!found.shared || !found.twinShared))
+    return std::nullopt;
+  if (attention.twin)
+    found.vectors = vectorsAlongKeys(shape, attention);
+  if (attention.across) {
+    if (!attention.twin || !multipliesRows(shape, attention, uint32_t(columns)))
+      return std::nullopt;
+    Product rows = *attention.across;
+    rows.rows = {attention.keys()}; // of one head
+    found.acrossMap =
+        resultMapOf(shape, rows, *rows.op, rows.op->outputs.front().tensor, kAcrossSide, kAcrossBoxColumns);
+    if (!found.acrossMap)
+      return std::nullopt;
+  }
+  return found;
+}
+
+SmallVector<const TileMap *> WarpgroupChainShape::maps() const {
+  SmallVector<const TileMap *> all;
+  for (const TileMap &map : rightMaps)
+    all.push_back(&map);
+  if (!shared)
+    all.push_back(&valueMap);
+  if (acrossMap)
+    all.push_back(&*acrossMap);
+  return all;
+}
+
+} // namespace tenon::compiler::codegen
