@@ -7,8 +7,8 @@ import numpy as np
 
 import bounded
 import elements
+from attention_forms import INPUTS, LAYOUTS, Writer, drawn, reference
 from cases import Case, Raw, argument, generator
-from cases_attention import INPUTS, LAYOUTS, Writer, drawn, reference
 from cases_attention_gradients import Gradients, by_operands
 from elements import EPS
 from program import Program

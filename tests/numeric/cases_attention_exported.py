@@ -6,8 +6,8 @@ import itertools
 import numpy as np
 
 import bounded
+from attention_forms import INPUTS, Writer, drawn, reference
 from cases import Case, Raw, argument, generator
-from cases_attention import INPUTS, Writer, drawn, reference
 from program import Program
 
 # turned: queries of grouped heads, one product behind the other with all operands turned. flat: the same of repeated keys, by way of

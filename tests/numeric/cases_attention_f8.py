@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 
 import bounded
+from attention_forms import Writer, drawn, reference
 from cases import Case, Raw, argument, generator
-from cases_attention import Writer, drawn, reference
 from cases_f8 import any_numbers, decoded
 from program import Program
 

@@ -7,8 +7,8 @@ import numpy as np
 
 import bounded
 import elements
+from attention_forms import Writer
 from cases import Case, Raw, argument, generator
-from cases_attention import Writer
 from elements import EPS
 from program import Program
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 import bounded
+from attention_forms import BATCHED, GUARDED, INPUTS, LAYOUTS, Writer, drawn, reference
 from cases import Case, Raw, argument, generator
-from cases_attention import BATCHED, GUARDED, INPUTS, LAYOUTS, Writer, drawn, reference
 from elements import EPS
 from program import Program
 

@@ -6,8 +6,8 @@ import itertools
 import numpy as np
 
 import bounded
+from attention_forms import INPUTS, LAYOUTS, Writer, drawn, reference
 from cases import Case, Raw, argument, generator
-from cases_attention import INPUTS, LAYOUTS, Writer, drawn, reference
 from program import Program
 
 # The layout of the parts; how many heads of queries share one of keys.

@@ -7,8 +7,9 @@ import numpy as np
 
 import bounded
 import elements
+from attention_forms import Writer
 from cases import Case, Raw, argument, generator
-from cases_attention import Writer, attention
+from cases_attention import attention
 from cases_attention_gradients import by_operands, hidden
 from elements import EPS
 from program import Program

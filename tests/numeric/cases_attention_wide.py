@@ -7,8 +7,8 @@ import numpy as np
 
 import bounded
 import elements
+from attention_forms import INPUTS, LAYOUTS, MASKS, SOFTMAXES, Writer, drawn, reference
 from cases import Case, Raw, argument, generator
-from cases_attention import INPUTS, LAYOUTS, MASKS, SOFTMAXES, Writer, drawn, reference
 from program import Program
 
 

@@ -31,6 +31,7 @@ import cases_guarded
 import cases_loops
 import cases_movement
 import cases_named
+import cases_norms
 import cases_reduction
 import cases_unknown
 import cases_weights
@@ -38,7 +39,7 @@ from cases import SIZES, SMALL
 
 MODULES = (cases_attention, cases_attention_cache, cases_attention_documents, cases_attention_exported, cases_attention_f8, cases_attention_gradients,
            cases_attention_logs, cases_attention_packed, cases_attention_shared, cases_attention_wide, cases_boundary, cases_contraction, cases_unknown, cases_f8, cases_gates, cases_convolution,
-           cases_convolution_gradients, cases_convolution_groups, cases_convolution_phases, cases_choice, cases_elementwise, cases_guarded, cases_loops, cases_reduction,
+           cases_convolution_gradients, cases_convolution_groups, cases_convolution_phases, cases_choice, cases_elementwise, cases_guarded, cases_loops, cases_norms, cases_reduction,
            cases_movement, cases_named, cases_along, cases_weights, cases_dequantized, cases_experts)
 MOST = 150  # functions of one program
 
