@@ -18,6 +18,7 @@ import edge_programs
 import elements
 import numpy as np
 import random_program
+import shrink
 import suite
 import suite_cases
 from bounded import Bounded
@@ -163,6 +164,13 @@ class HarnessTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             runner = fuzz.Runner({**OPTIONS, "temporary": folder})
             self.assertEqual(runner.run(Program([argument, body], [(1, 0)])), ("right", "", 1200))
+
+    def test_an_operation_without_its_step_is_a_body(self):
+        argument = Argument("f32", np.ones((3, 4)), [False, False])
+        for style in ("tensor", "map"):
+            body = Elementwise([(0, 0), (0, 0)], [[0, 1]] * 2, (3, 4), [Step("arith.addf", "f32", (0, 1))], [2], style)
+            program = Program([argument, shrink.without(body, 2, 0, 1)], [(1, 0)])
+            self.assertIn("linalg.generic", program.text())
 
     def test_whole_numbers_have_exact_sums(self):
         whole = bounded.reduce_sum(Bounded("f32", np.full((3, 40000), 2.0)), [1])

@@ -90,6 +90,7 @@ def without(node, inputs, s, operand):
 
     smaller = copy.copy(node)
     smaller.steps = []
+    smaller.style = node.style if node.style == "outs" else ""  # one operation is none without its step
     for number, step in enumerate(node.steps):
         if number != s:
             step = copy.copy(step)
