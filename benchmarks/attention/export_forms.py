@@ -14,7 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import torch  # noqa: E402
 
-import export as models  # noqa: E402
+import decompositions  # noqa: E402
+import export  # noqa: E402
 import export_jax  # noqa: E402
 import exported  # noqa: E402
 
@@ -37,7 +38,7 @@ def torch_text(form):
     with torch.no_grad():
         program = torch.export.export(Called(form.function), tuple(given), strict=False, dynamic_shapes={"given": unknown} if sizes else None)
         copy = torch.ops.aten.index_copy.default
-        program = models.without_unknown(program.run_decompositions(models.decompositions() | {copy: torch.export.default_decompositions()[copy]}))
+        program = decompositions.without_unknown(program.run_decompositions(decompositions.table() | {copy: torch.export.default_decompositions()[copy]}))
     return str(aot.export(program, function_name="run").mlir_module)
 
 
@@ -52,7 +53,7 @@ def main():
         if arguments.filter not in form.name():
             continue
         text, kind = (torch_text(form), "torch") if form.by == "torch" else (export_jax.text(form), "stablehlo")
-        models.import_text(text, kind, os.path.join(arguments.output, form.name() + ".mlir"))
+        export.import_text(text, kind, os.path.join(arguments.output, form.name() + ".mlir"))
 
 
 if __name__ == "__main__":
