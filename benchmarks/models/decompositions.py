@@ -203,6 +203,13 @@ def deformed_convolution(image, weight, offset, mask, bias, stride_h, stride_w, 
     return made + bias.view(1, -1, 1, 1)
 
 
+def grid_sampler(image, grid, interpolation, padding, corners):
+    """The importer's own reads outside of an image what it then leaves out. In three dimensions there is no other."""
+    if image.dim() != 4:
+        return aten.grid_sampler_3d(image, grid, interpolation, padding, corners)
+    return torch._decomp.decomposition_table[aten.grid_sampler_2d.default](image, grid, interpolation, padding, corners)
+
+
 def of_torchvision():
     """Where torchvision is loaded: its operators, of which the importer knows the suppression of boxes alone."""
     own = {}
@@ -224,6 +231,7 @@ def table():
            aten.group_norm.default: group_norm, aten.norm_except_dim.default: norm_except_dim,
            aten.embedding_dense_backward.default: embedding_backward, aten.im2col.default: im2col, aten.col2im.default: col2im,
            aten._upsample_bilinear2d_aa.vec: antialias(bilinear, 1), aten._upsample_bicubic2d_aa.vec: antialias(bicubic, 2),
+           aten.grid_sampler.default: grid_sampler, aten.grid_sampler_2d.default: grid_sampler,
            aten.histc.default: histogram, aten.searchsorted.Tensor: searchsorted,
            aten._grouped_mm.default: grouped_mm}
     grouped = getattr(getattr(torch.ops.transformers, "grouped_mm_fallback", None), "default", None)

@@ -51,6 +51,14 @@ class Decompositions(unittest.TestCase):
         for bins, low, high in ((4, 0, 3), (3, 0, 3), (5, -2, 9)):
             self.expect(decompositions.histogram(x, bins, low, high), torch.histc(x, bins, low, high))
 
+    def test_samples_of_a_grid(self):
+        image, grid = drawn(2, 3, 5, 4), 1.5 * drawn(2, 6, 7, 2)
+        for interpolation in (0, 1, 2):
+            for padding in (0, 1, 2):
+                for corners in (False, True):
+                    self.expect(decompositions.grid_sampler(image, grid, interpolation, padding, corners),
+                                torch.grid_sampler(image, grid, interpolation, padding, corners))
+
     def test_searches(self):
         among, values = drawn(3, 9).sort(-1)[0], drawn(3, 4)
         values[0, 0], values[1, 2] = among[0, 3], among[1, 8]
