@@ -89,10 +89,6 @@ GroupShape::Along alongOfRead(const KernelFunction &kernel, const GroupShape &sh
   return last == Order::Any ? GroupShape::Along::Apart : GroupShape::Along::Shifted;
 }
 
-bool readsAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
-  return widthOfReads(kernel, shape, axis) != 1;
-}
-
 uint32_t widthOfReads(const KernelFunction &kernel, const GroupShape &shape, unsigned axis) {
   uint32_t widest = 0;
   eachRead(kernel, shape, [&](linalg::GenericOp op, tensor::ExtractOp read) {

@@ -14,10 +14,8 @@ namespace tenon::compiler::codegen {
 GroupShape::Along alongOfRead(const KernelFunction &kernel, const GroupShape &shape, mlir::linalg::GenericOp op,
                               mlir::tensor::ExtractOp read, unsigned axis);
 
-/// Whether some operation that runs over all elements reads elements by place that lie side by side along the axis.
-bool readsAlong(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
-
-/// Lanes of 16 bytes of the widest elements that are so read along the axis; 1: there are none.
+/// Of operations that run over all elements, what they read by place side by side along the axis: lanes of 16 bytes of
+/// the widest elements; 1: there are none.
 uint32_t widthOfReads(const KernelFunction &kernel, const GroupShape &shape, unsigned axis);
 
 } // namespace tenon::compiler::codegen
