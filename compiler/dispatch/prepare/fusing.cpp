@@ -14,6 +14,7 @@
 #include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/matrix_product.h"
+#include "compiler/dispatch/products/turned_copy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -26,8 +26,8 @@
 #include "compiler/dispatch/products/gates.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/images/grouped_results.h"
-#include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/row_order.h"
+#include "compiler/dispatch/products/turned_copy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

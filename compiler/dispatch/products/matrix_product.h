@@ -16,9 +16,4 @@ void alignOperands(mlir::linalg::LinalgOp op);
 /// convolution one with its channels last.
 bool readsTurnedCopy(mlir::OpOperand &operand);
 
-/// Whether a product of known size reads a transposed copy here of a matrix that its tiles bring as it lies, whichever
-/// of its sides the adjacent elements are on: f16 and bf16 on tensor cores, f32 of few rows; of rows that are whole
-/// vectors.
-bool readsEitherWay(mlir::OpOperand &operand);
-
 } // namespace tenon::compiler::dispatch

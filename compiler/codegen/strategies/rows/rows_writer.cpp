@@ -6,9 +6,7 @@
 #include "compiler/codegen/kernel/bodies/shared_vectors.h"
 #include "compiler/codegen/strategies/rows/kept_terms.h"
 #include "compiler/codegen/strategies/rows/ragged_rows.h"
-#include "compiler/codegen/strategies/rows/row_vectors.h"
-
-#include <utility>
+#include "compiler/codegen/strategies/rows/row_sums.h"
 
 using namespace mlir;
 
@@ -34,12 +32,13 @@ public:
         blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
         hasAnyLength_(!GroupShape::sizeOf(w.shape.reducedAxes())), phases_(phasesOf(w.kernel, w.shape.group)),
         skipsVectors_(phases_.size() == 1 && !storesElements(w.kernel, w.shape) && workOf(w.kernel) > kSkippedWork),
-        vectors_(w, lanes_, blocks_, rows_), reads_(w.bodies, w.kernel, w.shape) {}
+        vectors_(w, lanes_, blocks_, rows_), reads_(w.bodies, w.kernel, w.shape),
+        sums_(w.k, w.bodies, reads_, lanes_, skipsVectors_) {}
 
   void run();
 
 private:
-  using Accumulators = SmallVector<Value>; // [sums of a phase][lanes of a vector]
+  using Accumulators = RowSums::Accumulators;
   using VectorBody = llvm::function_ref<SmallVector<Value>(const RowBatch &, ValueRange)>;
   /// What of a row is not read in a loop.
   struct Parts {
@@ -61,12 +60,7 @@ private:
   void preload(const RowBatch &batch);
   void preloadReads(const RowBatch &batch);
   RowBatch loadEdges();
-  SmallVector<Sum> sumsOf(ArrayRef<RowSum> phase) const;
-  Accumulators start(ArrayRef<RowSum> phase);
-  Accumulators accumulate(ArrayRef<RowSum> phase, const RowBatch &batch, Accumulators accumulators);
   void joinEdges(ArrayRef<RowSum> phase, const RowBatch *edges, Accumulators &accumulators);
-  void finishPhase(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators);
-  void setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread);
   void writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then, const RowBatch *edges);
   void storeBatch(const RowBatch &batch);
   SmallVector<Value> eachVector(ValueRange carried, VectorBody body, uint32_t inFlight = kInFlight);
@@ -88,12 +82,11 @@ private:
   const bool hasAnyLength_; // rows
   uint32_t cluster_ = 1;    // blocks of a row
   Value rank_;              // of the block among them
-  bool hasBegun_ = true;    // every block of the cluster
   const SmallVector<SmallVector<RowSum>> phases_;
   const bool skipsVectors_; // that do not exist; else they are computed, and nobody sees it
   RowVectors vectors_;
   EarlyReads reads_;
-  unsigned lanesOfVector_ = 1;
+  RowSums sums_;
 };
 
 void RowsWriter::run() {
@@ -170,49 +163,8 @@ void RowsWriter::preload(const RowBatch &batch) {
 /// Where elements go one by one: vectors have code for lanes that do not read alike, which takes the registers. What
 /// does not exist is not read where it is skipped.
 void RowsWriter::preloadReads(const RowBatch &batch) {
-  if (lanesOfVector_ == 1 && !skipsVectors_)
+  if (sums_.width() == 1 && !skipsVectors_)
     reads_.read(batch.points);
-}
-
-SmallVector<Sum> RowsWriter::sumsOf(ArrayRef<RowSum> phase) const {
-  SmallVector<Sum> sums;
-  for (const RowSum &sum : phase)
-    sums.push_back(sum.sum);
-  return sums;
-}
-
-RowsWriter::Accumulators RowsWriter::start(ArrayRef<RowSum> phase) {
-  Accumulators accumulators;
-  for (const RowSum &sum : phase)
-    accumulators.append(lanesOfVector_, neutral(k_, sum.sum));
-  return accumulators;
-}
-
-RowsWriter::Accumulators RowsWriter::accumulate(ArrayRef<RowSum> phase, const RowBatch &batch,
-                                                Accumulators accumulators) {
-  auto withPoint = [&](const Point &point) {
-    Accumulators all;
-    for (const RowSum &sum : phase)
-      for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
-        all.push_back(combine(k_, sum.sum, accumulators[all.size()], bodies_.contribution(sum, point, lane)));
-    return all;
-  };
-  for (auto [point, exists] : llvm::zip_equal(batch.points, batch.exists)) {
-    if (exists && skipsVectors_) {
-      accumulators = k_.choose(
-          exists, TypeRange(ValueRange(accumulators)),
-          [&, &at = point] {
-            Bodies::Scope scope(bodies_);
-            return withPoint(at);
-          },
-          [&] { return accumulators; });
-      continue;
-    }
-    const Accumulators with = reads_.at(point, [&, &at = point] { return withPoint(at); });
-    for (auto [accumulator, next] : llvm::zip_equal(accumulators, with))
-      accumulator = exists ? k_.select(exists, next, accumulator) : next;
-  }
-  return accumulators;
 }
 
 /// Edges go to the first lane of vectors.
@@ -222,35 +174,15 @@ void RowsWriter::joinEdges(ArrayRef<RowSum> phase, const RowBatch *edges, Accumu
     Accumulators first;
     for (size_t sum = 0; sum < phase.size(); ++sum)
       first.push_back(accumulators[sum * lanes]);
-    for (auto [sum, value] : llvm::enumerate(accumulate(phase, batch, first)))
+    for (auto [sum, value] : llvm::enumerate(sums_.accumulate(phase, batch, first)))
       accumulators[sum * lanes] = value;
   });
-}
-
-void RowsWriter::setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread) {
-  SmallVector<Value> totals = combineLanes(k_, sumsOf(phase), ofThread, lanes_);
-  if (cluster_ > 1) {
-    if (!std::exchange(hasBegun_, true))
-      k_.waitForCluster();
-    totals = combineBlocks(k_, sumsOf(phase), totals, cluster_, rank_);
-  }
-  for (auto [sum, total] : llvm::zip_equal(phase, totals))
-    bodies_.setRow(sum, bodies_.finish(sum, row().point, 0, total));
-}
-
-void RowsWriter::finishPhase(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators) {
-  SmallVector<Value> ofThread;
-  for (const RowSum &sum : phase) {
-    ofThread.push_back(combineAll(k_, sum.sum, accumulators.take_front(lanesOfVector_)));
-    accumulators = accumulators.drop_front(lanesOfVector_);
-  }
-  setTotals(phase, ofThread);
 }
 
 /// A phase and the one behind it, in one pass over the row.
 void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then, const RowBatch *edges) {
   // Carried: accumulators of each sum of the phase, then what each later sum keeps.
-  Accumulators carried = start(phase);
+  Accumulators carried = sums_.start(phase);
   const size_t accumulators = carried.size();
   for (const OnePassSum &sum : then)
     llvm::append_range(carried, sum.start(k_));
@@ -259,7 +191,7 @@ void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then,
     for (const OnePassSum &sum : then) {
       SmallVector<Value> elements;
       for (const Point &point : points)
-        for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+        for (unsigned lane = 0; lane < sums_.width(); ++lane)
           elements.push_back(bodies_.contribution(sum.over, point, lane));
       const size_t size = sum.size();
       llvm::append_range(next, sum.join(k_, states.take_front(size), elements));
@@ -270,11 +202,11 @@ void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then,
   carried = eachVector(
       carried,
       [&](const RowBatch &batch, ValueRange values) {
-        Accumulators next = accumulate(phase, batch, llvm::to_vector(values.take_front(accumulators)));
+        Accumulators next = sums_.accumulate(phase, batch, llvm::to_vector(values.take_front(accumulators)));
         llvm::append_range(next, join(batch.points, values.drop_front(accumulators)));
         return next;
       },
-      std::clamp(kElementsInFlight / lanesOfVector_, 1u, kInFlight));
+      std::clamp(kElementsInFlight / sums_.width(), 1u, kInFlight));
   SmallVector<Value> states(ArrayRef(carried).drop_front(accumulators));
   carried.truncate(accumulators);
   joinEdges(phase, edges, carried);
@@ -283,7 +215,7 @@ void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then,
       for (auto [state, next] : llvm::zip_equal(states, join(point, states)))
         state = k_.select(exists, next, state);
   });
-  finishPhase(phase, carried);
+  sums_.finish(phase, carried, row().point);
   SmallVector<RowSum> sums;
   SmallVector<Value> ofThread;
   Value isEmpty = k_.equal(w_.space.size(w_.shape.parallel, w_.shape.axes.size()), k_.number(0));
@@ -295,7 +227,7 @@ void RowsWriter::writeOnePass(ArrayRef<RowSum> phase, ArrayRef<OnePassSum> then,
     ofThread.push_back(k_.select(isEmpty, neutral(k_, sum.sum.sum), total));
     rest = rest.drop_front(size);
   }
-  setTotals(sums, ofThread);
+  sums_.setTotals(sums, ofThread, row().point);
 }
 
 void RowsWriter::storeBatch(const RowBatch &batch) {
@@ -335,13 +267,11 @@ SmallVector<Value> RowsWriter::eachVector(ValueRange carried, VectorBody body, u
 
 void RowsWriter::writeRow(unsigned width, bool isRagged, std::optional<int64_t> vectors) {
   Bodies::Scope scope(bodies_);
-  lanesOfVector_ = width;
+  sums_.setWidth(width);
   bodies_.setWidth(width);
   bodies_.setRagged(isRagged ? raggedOrder(w_, lanes_, width) : std::nullopt);
   vectors_.setWidth(width, width_, isRagged, vectors);
-  hasBegun_ = cluster_ == 1;
-  if (!hasBegun_)
-    k_.arriveAtCluster();
+  sums_.begin(cluster_, rank_);
   // Elements one by one take registers for conditions, too: of rows of any length, only few of them are kept so. Those
   // of a cluster would be a hundred in each thread.
   const bool areTooMany = shared_ != 0 || (hasAnyLength_ && elementsKept() > kFewKept);
@@ -410,10 +340,11 @@ SmallVector<Value> RowsWriter::eachShared(SharedVectors &vectors, ValueRange car
 void RowsWriter::eachEdge(const RowBatch *edges, llvm::function_ref<void(const RowBatch &)> body) {
   if (!edges || edges->points.empty())
     return;
-  const unsigned lanes = std::exchange(lanesOfVector_, 1);
+  const unsigned lanes = sums_.width();
+  sums_.setWidth(1);
   bodies_.setWidth(1);
   body(*edges);
-  lanesOfVector_ = lanes;
+  sums_.setWidth(lanes);
   bodies_.setWidth(lanes);
 }
 
@@ -443,7 +374,7 @@ void RowsWriter::writeSharedRow() {
 /// What a vector adds to the last sum takes its place (kept_terms.h).
 void RowsWriter::putTerms(SharedVectors &vectors, const RowSum &sum, const Point &point) {
   SmallVector<Value> lanes;
-  for (unsigned lane = 0; lane < lanesOfVector_; ++lane)
+  for (unsigned lane = 0; lane < sums_.width(); ++lane)
     lanes.push_back(bodies_.contribution(sum, point, lane));
   vectors.put(point, lanes);
 }
@@ -461,20 +392,20 @@ void RowsWriter::writePhases(const Parts &parts) {
         continue;
       }
     }
-    Accumulators accumulators = start(phase);
-    accumulators = kept ? accumulate(phase, *kept, accumulators)
+    Accumulators accumulators = sums_.start(phase);
+    accumulators = kept ? sums_.accumulate(phase, *kept, accumulators)
                         : eachVector(accumulators, [&](const RowBatch &batch, ValueRange values) {
-                            return accumulate(phase, batch, llvm::to_vector(values));
+                            return sums_.accumulate(phase, batch, llvm::to_vector(values));
                           });
     if (parts.inShared)
       accumulators = eachShared(*parts.inShared, accumulators, [&](const RowBatch &one, ValueRange values) {
-        Accumulators next = accumulate(phase, one, llvm::to_vector(values));
+        Accumulators next = sums_.accumulate(phase, one, llvm::to_vector(values));
         if (i + 1 == phases_.size() && !terms.empty())
           putTerms(*parts.inShared, phase.front(), one.points.front());
         return next;
       });
     joinEdges(phase, parts.edges, accumulators);
-    finishPhase(phase, accumulators);
+    sums_.finish(phase, accumulators, row().point);
   }
   if (kept) {
     storeBatch(*kept);

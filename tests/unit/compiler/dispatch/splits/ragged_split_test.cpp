@@ -22,15 +22,6 @@ protected:
   }
 };
 
-TEST_F(RaggedSplit, RowsOfTheTensorAreDivided) {
-  EXPECT_EQ(raggedLoopOf(sum("i, j", "j", "reduction", "parallel")), 0u);
-  EXPECT_EQ(raggedLoopOf(sum("j, i", "i", "parallel", "reduction")), 1u);
-}
-
-TEST_F(RaggedSplit, WhatIsReducedInsideOfRowsIsNot) {
-  EXPECT_FALSE(raggedLoopOf(sum("i, j", "i", "parallel", "reduction")));
-}
-
 TEST_F(RaggedSplit, ABodyThatAsksForItsPlaceGetsThatOfTheWhole) {
   auto op = sum("i, j", "j", "reduction", "parallel",
                 "%i = linalg.index 0 : index\n%c = arith.index_cast %i : index to i32\n"
@@ -73,21 +64,6 @@ TEST_F(RaggedSplit, RowsOfSumsOverOuterAndInnerDimensionsAreParts) {
         "%t = arith.addf %x, %y : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n"
         "return %r : tensor<?xf32>\n}");
   };
-  EXPECT_EQ(wholeLoopOf(sumOf("(i)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"")), 1u);
-  EXPECT_EQ(wholeLoopOf(sumOf("(k)>], iterator_types = [\"reduction\", \"reduction\", \"parallel\"")), 0u);
-  auto all = firstGeneric(R"mlir(
-    func.func @f(%a: tensor<?x?xf32>, %w: tensor<?xf32>, %s: tensor<f32>) -> tensor<f32> {
-      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
-          affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
-          ins(%a, %w : tensor<?x?xf32>, tensor<?xf32>) outs(%s : tensor<f32>) {
-        ^bb0(%x: f32, %v: f32, %y: f32):
-          %p = arith.mulf %x, %v : f32
-          %t = arith.addf %y, %p : f32
-          linalg.yield %t : f32
-      } -> tensor<f32>
-      return %r : tensor<f32>
-    })mlir");
-  EXPECT_EQ(wholeLoopOf(all), 0u) << "rows that are no one vector";
   auto op = sumOf("(j)>], iterator_types = [\"reduction\", \"parallel\", \"reduction\"");
   ASSERT_EQ(wholeLoopOf(op), 0u);
   auto function = op->getParentOfType<mlir::func::FuncOp>();
