@@ -6,6 +6,7 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/Passes.h"
+#include "compiler/input/tensors/generalize.h"
 #include "compiler/input/types/boundary.h"
 #include "compiler/input/types/patterns.h"
 #include "compiler/input/types/storage.h"
@@ -112,24 +113,6 @@ void compareAsFloats(func::FuncOp function) {
 
 // --- Everything that computes is linalg.generic ---------------------------------------------------------------------
 
-struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::SplatOp op, PatternRewriter &rewriter) const override {
-    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes());
-    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getInput(), empty);
-    return success();
-  }
-};
-
-struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
-    if (isa<linalg::GenericOp>(op) || !op.hasPureTensorSemantics())
-      return failure();
-    return linalg::generalizeNamedOp(rewriter, op);
-  }
-};
-
 void rewriteOther(func::FuncOp function, function_ref<void(RewritePatternSet &)> add) {
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {
@@ -144,10 +127,10 @@ void rewriteOther(func::FuncOp function, function_ref<void(RewritePatternSet &)>
 }
 
 void generalizeOther(func::FuncOp function) {
-  rewriteOther(function, [](RewritePatternSet &patterns) { patterns.add<SplatToFill>(patterns.getContext()); });
+  rewriteOther(function, addSplatPatterns);
   rewriteOther(function, [](RewritePatternSet &patterns) {
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-    patterns.add<Generalize>(patterns.getContext());
+    addNamedPatterns(patterns, /*keepsFill=*/false);
   });
   rewriteOther(function, linalg::populateInlineConstantOperandsPatterns);
 }

@@ -28,6 +28,7 @@
 #include "compiler/dispatch/products/images/grouped_results.h"
 #include "compiler/dispatch/products/row_order.h"
 #include "compiler/dispatch/products/turned_copy.h"
+#include "compiler/input/tensors/generalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -39,25 +40,6 @@ using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
-
-struct SplatToFill : OpRewritePattern<tensor::SplatOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(tensor::SplatOp op, PatternRewriter &rewriter) const override {
-    Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), op.getType(), op.getDynamicSizes());
-    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, op.getInput(), empty);
-    return success();
-  }
-};
-
-/// Every named operation but linalg.fill, which reads best as the start of a reduction.
-struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
-    if (isa<linalg::GenericOp, linalg::FillOp>(op) || !op.hasPureTensorSemantics())
-      return failure();
-    return linalg::generalizeNamedOp(rewriter, op);
-  }
-};
 
 /// Each reader of a view has its own, and computes it: a view that stays the result of a reader could not be that of a
 /// reduction. What is viewed must be there anyway.
@@ -300,7 +282,8 @@ void generalizeOperations(func::FuncOp function) {
   replaceReshapesOfNothing(function);
   RewritePatternSet toLinalg(context);
   linalg::populateElementwiseToLinalgConversionPatterns(toLinalg);
-  toLinalg.add<SplatToFill, Generalize>(context);
+  input::addSplatPatterns(toLinalg);
+  input::addNamedPatterns(toLinalg, /*keepsFill=*/true);
   addRangesOfLoops(toLinalg);
   rewrite(function, std::move(toLinalg));
   nameParallelLoops(function);
