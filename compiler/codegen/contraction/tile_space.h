@@ -40,7 +40,7 @@ struct ProductKernel {
   int64_t least = 1;     // rows, or columns, where one of these sizes alone is unknown
   uint32_t parts = 1;    // of the tiles of the last round (kernels/shared_tiles.h)
   uint32_t inRound = 0;  // blocks
-  bool isInTurn = false; // consumers have whole tiles, one after the other (kernels/warpgroup_roles.h)
+  bool isInTurn = false; // consumers have whole tiles, one after the other (kernels/warpgroup/warpgroup_roles.h)
   uint32_t deep = 1;     // blocks of a cluster that have some steps each of one tile (kernels/divided_sums.h)
   RowStarts starts = RowStarts::Any;
   mlir::Value shares = {}; // memory of the sums that parts leave, and of what says that they have

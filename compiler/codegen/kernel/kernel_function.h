@@ -11,9 +11,9 @@
 //
 // Arguments: scalars and tensors in any order. `tenon.dims` gives, for each dynamic dimension of an argument or result,
 // the number of the integer argument that holds it, read as unsigned; a result without it has the sizes of its start.
-// The body: constants and arithmetic on scalars, one or several linalg.generic (a group, dispatch/analysis/group.h),
-// and for each of their results a start: tensor.empty (none), linalg.fill of a scalar over it, or a tensor argument.
-// Each value that it returns is a result of a linalg.generic, and returned once.
+// The body: constants and arithmetic on scalars, one or several linalg.generic (a group,
+// dispatch/analysis/groups/group.h), and for each of their results a start: tensor.empty (none), linalg.fill of a
+// scalar over it, or a tensor argument. Each value that it returns is a result of a linalg.generic, and returned once.
 //
 // Between the operations of an attention stands a linalg.softmax, the only one (dispatch/attention/build.h).
 //

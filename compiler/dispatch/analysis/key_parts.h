@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the key of a choice consists of (prepare/choice_keys.h), where rows are of unknown length: bits of the element,
 // then bits of its place, as many as any row may need. Who knows more of the rows that a kernel is for finds the parts
-// by these marks, and makes the key shorter (codegen/short_keys.h).
+// by these marks, and makes the key shorter (codegen/decisions/short_keys.h).
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

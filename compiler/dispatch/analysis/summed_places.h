@@ -3,9 +3,9 @@
 //
 //   result[p, i] = sum over t, k of (exists(p, t) ? x[i + t, k] * y[p, t, k] : 0)
 //
-// as the phases of a convolution have them, whose image had zeros between its elements (products/phases.h). Such a term
-// is none: to multiply by a zero in its place would make a NaN of an infinity. What exists is known when the program is
-// compiled, and whoever sums goes from one place that exists to the next.
+// as the phases of a convolution have them, whose image had zeros between its elements (products/patches/phases.h).
+// Such a term is none: to multiply by a zero in its place would make a NaN of an infinity. What exists is known when
+// the program is compiled, and whoever sums goes from one place that exists to the next.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Factors that are computed from weights of few bits, one for each of them, in products of many rows. Every tile of
 // columns computes them again for each tile of rows. On Hopper that costs nothing that is seen: a warpgroup does
-// nothing else, ahead of those that multiply (codegen/contraction/computed_tile.h), and memory is read for few bits of
-// each factor. Elsewhere a kernel before stores them.
+// nothing else, ahead of those that multiply (codegen/contraction/operands/computed_tile.h), and memory is read for few
+// bits of each factor. Elsewhere a kernel before stores them.
 #pragma once
 
 #include "compiler/dispatch/analysis/contraction.h"

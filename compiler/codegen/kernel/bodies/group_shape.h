@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a kernel runs over. The group's axes (dispatch/analysis/group.h) that every tensor has side by side are one
-// here: a sum of two [64, 128, 256] tensors runs over one axis of 2097152 positions, and an index costs no division.
-// Known when a strategy is chosen, before anything is written.
+// What a kernel runs over. The group's axes (dispatch/analysis/groups/group.h) that every tensor has side by side are
+// one here: a sum of two [64, 128, 256] tensors runs over one axis of 2097152 positions, and an index costs no
+// division. Known when a strategy is chosen, before anything is written.
 #pragma once
 
 #include "compiler/codegen/kernel/kernel_arguments.h"

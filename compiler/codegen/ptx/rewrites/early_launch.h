@@ -4,9 +4,9 @@
 //
 // Each kernel begins with the wait for all that was launched before: its end, and all that it has written. The next one
 // is launched when the last block has ended; what is saved is what passes between that and the end of the kernel, and
-// the launch. Kernels of few blocks have it launched when they begin (codegen/early_launches.h says which), behind the
-// wait: so no more than two kernels of a stream run at once, and what one may keep in a cache of its multiprocessor is
-// dropped before the kernel behind the next one begins.
+// the launch. Kernels of few blocks have it launched when they begin (codegen/decisions/early_launches.h says which),
+// behind the wait: so no more than two kernels of a stream run at once, and what one may keep in a cache of its
+// multiprocessor is dropped before the kernel behind the next one begins.
 #pragma once
 
 #include "abi/target_arch.h"
