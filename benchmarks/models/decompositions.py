@@ -248,23 +248,46 @@ OTHER_NAMES = {aten.__and__.Tensor: aten.bitwise_and.Tensor, aten.__or__.Tensor:
                aten.concatenate.default: aten.cat.default}
 
 
-def without_unknown(program):
-    """Operators that the importer knows by another name alone get it. Masks start as one `true` with what holds of each pair: it
-    goes, since the importer has no constant of one bit without dimensions. What asserts a tensor's type has done so."""
-    for node in list(program.graph.nodes):
+def rename(graph):
+    for node in list(graph.nodes):
         node.target = OTHER_NAMES.get(node.target, node.target)
         if node.target == aten.bitwise_and.Tensor:
             first, other = node.args
-            if first.target == aten.new_ones.default and list(first.args[1]) == []:
+            if getattr(first, "target", None) == aten.new_ones.default and list(first.args[1]) == []:
                 node.replace_all_uses_with(other)
-                program.graph.erase_node(node)
+                graph.erase_node(node)
         elif node.target == aten._assert_tensor_metadata.default:
-            program.graph.erase_node(node)
-    program.graph.eliminate_dead_code()
+            graph.erase_node(node)
+    graph.eliminate_dead_code()
+
+
+def without_unknown(program):
+    """Operators that the importer knows by another name alone get it, those of loops, too. Masks start as one `true` with what holds
+    of each pair: it goes, since the importer has no constant of one bit without dimensions. What asserts a tensor's type has done so."""
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            rename(module.graph)
+            module.recompile()
+    return program
+
+
+def carry_what_loops_read(program):
+    """What a loop reads and does not change (weights) is carried through it: the importer knows no other inputs of a loop."""
+    for node in list(program.graph.nodes):
+        if node.target is not torch.ops.higher_order.while_loop or not node.args[3]:
+            continue
+        condition, body, carried, read = node.args
+        inner = getattr(program.graph_module, body.target)
+        results = inner.graph.output_node()
+        kept = [each for each in inner.graph.nodes if each.op == "placeholder"][len(carried):]
+        results.args = ((*results.args[0], *kept),)
+        inner.recompile()
+        node.args = (condition, body, (*carried, *read), ())
+        node.meta["val"] = (*node.meta["val"], *(each.meta["val"] for each in read))
     return program
 
 
 def prepared(program, everything=False):
     """`everything`: also what PyTorch itself takes apart, attention and norms among it."""
     known = torch.export.default_decompositions() if everything else {}
-    return without_unknown(program.run_decompositions({**known, **table()}))
+    return carry_what_loops_read(without_unknown(program.run_decompositions({**known, **table()})))

@@ -89,6 +89,24 @@ class Decompositions(unittest.TestCase):
             self.expect(decompositions.embedding_backward(given, indices, 5, padding, False),
                         torch.ops.aten.embedding_dense_backward(given, indices, 5, padding, False))
 
+    def test_loops_carry_what_they_read(self):
+        from torch._higher_order_ops.while_loop import while_loop  # pylint: disable=import-outside-toplevel
+
+        class Loop(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(drawn(4, 4))
+
+            def forward(self, count, x):
+                return while_loop(lambda i, y: (i < 5) & (y.abs().max() < 1e6), lambda i, y: (i + 1, y @ self.weight), (count, x))
+
+        given = (torch.tensor(0), drawn(3, 4))
+        with torch.no_grad():
+            program = decompositions.prepared(torch.export.export(Loop(), given, strict=False))
+            loops = [node for node in program.graph.nodes if node.target is torch.ops.higher_order.while_loop]
+            self.assertEqual([len(loops[0].args[2]), len(loops[0].args[3])], [3, 0])
+            self.expect(program.module()(*given)[1], Loop()(*given)[1])
+
     def test_deformed_convolutions(self):
         try:
             from torchvision import ops  # pylint: disable=import-outside-toplevel
