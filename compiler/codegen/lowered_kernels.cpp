@@ -32,7 +32,8 @@ FailureOr<ModuleOp> LoweredKernels::find(const abi::TargetArch &target) {
       variants_.push_back({number, *code.lowered});
       return *code.lowered;
     }
-  Code code{.written = (*written)->clone(), .lowered = std::move(*written)};
+  // Kept as it was written for what other targets get; without those there is nothing to compare it with.
+  Code code{.written = kernels_ ? (*written)->clone() : OwningOpRef<ModuleOp>(), .lowered = std::move(*written)};
   if (failed(lowerWritten(*code.lowered, options_)))
     return failure();
   codes_.push_back(std::move(code));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The kernels of one module in the LLVM dialect, for one target after the other. Strategies say which targets get the
-// same from them (kernelVariantFor), and mean what they may use: of an exact product of f32 all get the same in the
-// end. So what was written for different variants is compared, and the rest, which is nearly all the work, is done
+// same from them (kernelVariantFor), and mean what they may use: of a product of few rows of f32 all get the same in
+// the end. So what was written for different variants is compared, and the rest, which is nearly all the work, is done
 // once.
 #pragma once
 

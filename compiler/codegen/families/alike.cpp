@@ -18,7 +18,8 @@ std::string withoutSizes(StringRef text) {
       text = text.drop_front(std::min(text.find_first_of(" \n"), text.size()));
     }
     // A size is digits and an x, in a tensor's type or the box of a tensor map; a choice stands behind its name.
-    const bool isPart = !result.empty() && (llvm::isAlnum(result.back()) || result.back() == '%');
+    const bool isPart = !result.empty() && (llvm::isAlnum(result.back()) || result.back() == '%') &&
+                        !StringRef(result).ends_with("?x"); // behind a size that is not known
     while (!isPart && !text.empty() && llvm::isDigit(text.front())) {
       const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
       const bool isSize = text.drop_front(digits).starts_with("x");

@@ -118,62 +118,62 @@ bool isNumber(Operation &op) {
 } // namespace
 
 Structure::Structure(OwningOpRef<ModuleOp> written) : written_(std::move(written)), hash_(0) {
-  auto addBlock = [&](Block &block) {
-    blocks_.try_emplace(&block, blocks_.size());
-    for (Value argument : block.getArguments())
-      values_.try_emplace(argument, values_.size());
-  };
-  written_->getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    operations_.push_back(op);
-    for (Region &region : op->getRegions())
-      llvm::for_each(region, addBlock);
-    for (Value result : op->getResults())
-      values_.try_emplace(result, values_.size());
-    const bool isOne = isNumber(*op);
-    if (isOne)
+  written_->getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) { operations_.push_back(op); });
+  llvm::DenseMap<Value, uint32_t> values(uint32_t(2 * operations_.size()));
+  llvm::DenseMap<Block *, uint32_t> blocks;
+  blocks.try_emplace(nullptr, 0); // that of the module
+  isNumber_.resize(unsigned(operations_.size()));
+  for (auto [index, op] : llvm::enumerate(operations_)) {
+    if (isNumber(*op)) {
       constants_.push_back(op);
-    if (isa<arith::ConstantOp>(op))
-      isNumber_[op] = isOne;
-    hash_ = llvm::hash_combine(hash_, op->getName().getAsOpaquePointer(), op->getNumOperands(),
-                               isOne ? llvm::hash_code(0) : op->hashProperties());
+      isNumber_.set(unsigned(index));
+    }
+    llvm::append_values(links_, op->getNumOperands(), op->getNumSuccessors(), op->getNumResults(), op->getNumRegions(),
+                        blocks.lookup(op->getBlock()));
+    for (Region &region : op->getRegions()) {
+      links_.push_back(uint32_t(region.getBlocks().size()));
+      for (Block &block : region) {
+        blocks.try_emplace(&block, uint32_t(blocks.size()));
+        links_.push_back(block.getNumArguments());
+        for (Value argument : block.getArguments())
+          values.try_emplace(argument, uint32_t(values.size()));
+      }
+    }
+    for (Value result : op->getResults())
+      values.try_emplace(result, uint32_t(values.size()));
+  }
+  // Blocks may be used before they are there, and values by what stands before them.
+  for (auto [index, op] : llvm::enumerate(operations_)) {
     for (Value operand : op->getOperands())
-      hash_ = llvm::hash_combine(hash_, values_.lookup(operand));
-  });
+      links_.push_back(values.lookup(operand));
+    for (Block *successor : op->getSuccessors())
+      links_.push_back(blocks.lookup(successor));
+    hash_ = llvm::hash_combine(hash_, op->getName().getAsOpaquePointer(),
+                               isNumber_[unsigned(index)] ? llvm::hash_code(0) : op->hashProperties());
+  }
+  hash_ = llvm::hash_combine(hash_, llvm::hash_combine_range(links_));
 }
 
 bool Structure::isLike(const Structure &other) const {
-  if (hash_ != other.hash_ || operations_.size() != other.operations_.size() ||
-      constants_.size() != other.constants_.size() || values_.size() != other.values_.size() ||
-      blocks_.size() != other.blocks_.size())
+  // So much is the same that what remains can be taken side by side.
+  if (hash_ != other.hash_ || operations_.size() != other.operations_.size() || isNumber_ != other.isNumber_ ||
+      links_ != other.links_)
     return false;
-  auto areAlike = [&](Operation *left, Operation *right) {
-    if (left->getName() != right->getName() || left->getNumOperands() != right->getNumOperands() ||
-        left->getResultTypes() != right->getResultTypes() || left->getNumRegions() != right->getNumRegions() ||
-        left->getNumSuccessors() != right->getNumSuccessors() ||
-        left->getDiscardableAttrDictionary() != right->getDiscardableAttrDictionary() ||
-        isNumber_.lookup(left) != other.isNumber_.lookup(right) ||
-        blocks_.lookup(left->getBlock()) != other.blocks_.lookup(right->getBlock()))
+  auto areAlike = [](Operation *left, Operation *right, bool areNumbers) {
+    if (left->getName() != right->getName() || left->getResultTypes() != right->getResultTypes() ||
+        left->getDiscardableAttrDictionary() != right->getDiscardableAttrDictionary())
       return false;
-    if (!isNumber_.lookup(left) &&
+    if (!areNumbers &&
         !left->getName().compareOpProperties(left->getPropertiesStorage(), right->getPropertiesStorage()))
       return false;
-    for (auto [one, two] : llvm::zip_equal(left->getOperands(), right->getOperands()))
-      if (values_.lookup(one) != other.values_.lookup(two))
-        return false;
-    for (auto [one, two] : llvm::zip_equal(left->getSuccessors(), right->getSuccessors()))
-      if (blocks_.lookup(one) != other.blocks_.lookup(two))
-        return false;
-    for (auto [one, two] : llvm::zip_equal(left->getRegions(), right->getRegions())) {
-      if (one.getBlocks().size() != two.getBlocks().size())
-        return false;
+    for (auto [one, two] : llvm::zip_equal(left->getRegions(), right->getRegions()))
       for (auto [block, its] : llvm::zip_equal(one, two))
         if (block.getArgumentTypes() != its.getArgumentTypes())
           return false;
-    }
     return true;
   };
-  for (auto [left, right] : llvm::zip_equal(operations_, other.operations_))
-    if (!areAlike(left, right))
+  for (unsigned index = 0; index < operations_.size(); ++index)
+    if (!areAlike(operations_[index], other.operations_[index], isNumber_[index]))
       return false;
   return true;
 }

@@ -8,7 +8,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/Hashing.h"
 
 #include <vector>
@@ -38,11 +38,12 @@ public:
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> written_;
-  std::vector<mlir::Operation *> operations_;        // the outer one before the inner ones
-  llvm::SmallVector<mlir::Operation *> constants_;   // the numbers
-  llvm::DenseMap<mlir::Value, unsigned> values_;     // numbered in order
-  llvm::DenseMap<mlir::Block *, unsigned> blocks_;   // the same
-  llvm::DenseMap<mlir::Operation *, bool> isNumber_; // of constants
+  std::vector<mlir::Operation *> operations_;      // the outer one before the inner ones
+  llvm::SmallVector<mlir::Operation *> constants_; // the numbers
+  llvm::BitVector isNumber_;                       // [operations]
+  // Of each operation: how many operands, successors, results and regions it has, the block that it is in, its operands
+  // and successors, the blocks of its regions and their arguments. Values and blocks are numbered in their order.
+  std::vector<uint32_t> links_;
   llvm::hash_code hash_;
 };
 

@@ -192,6 +192,14 @@ unsigned Contraction::variantFor(const abi::TargetArch &target) const {
   return target.number >= 90 ? 3 : target.number >= 80 ? 2 : target.number >= 75 ? 1 : 0;
 }
 
+bool isWrittenForAny(const KernelFunction &kernel, const abi::TargetArch &target) {
+  const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
+  if (!product || multiplierOf(target, *product) != Multiplier::Scalar)
+    return false;
+  auto deep = kernel.strategy.getAs<IntegerAttr>(kDeep);
+  return target != kHopper || !deep || deep.getInt() <= 1;
+}
+
 bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kProductThreads || value == kFewProductThreads;

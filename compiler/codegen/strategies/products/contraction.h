@@ -24,4 +24,8 @@ public:
   unsigned variantFor(const abi::TargetArch &target) const override;
 };
 
+/// Whether the target gets what any target without instructions for the product would: single multiplications, by
+/// blocks that share nothing.
+bool isWrittenForAny(const KernelFunction &kernel, const abi::TargetArch &target);
+
 } // namespace tenon::compiler::codegen

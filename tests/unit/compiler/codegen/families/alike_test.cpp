@@ -10,6 +10,7 @@ TEST(Alike, SizesAndConstantsAreLeftOut) {
   EXPECT_EQ(withoutSizes("func.func @k(%arg0: tensor<64x128xf32>) -> tensor<64xf32>"),
             "func.func @k(%arg0: tensor<#x#xf32>) -> tensor<#xf32>");
   EXPECT_EQ(withoutSizes("%cst = arith.constant 1.500000e+00 : f32\nx"), "%cst = arith.constant  : f32\nx");
+  EXPECT_EQ(withoutSizes("tensor<?x128x?x16x16xf32>"), "tensor<?x#x?x#x#xf32>") << "behind one that is not known";
   EXPECT_EQ(withoutSizes("!hal.tensor_map<binding = 1, 72x64xbf16>"), "!hal.tensor_map<binding = 1, #x#xbf16>");
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/contraction.h"
+#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
+#include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
@@ -109,6 +111,23 @@ TEST_F(ContractionPlans, ExactProductsHaveTheTileThatIsDoneFirst) {
   EXPECT_EQ(choice(small, "rows"), 64);
   EXPECT_EQ(choice(large, "warpgroup_rows"), 0);
   EXPECT_EQ(large.threads, 128u);
+}
+
+TEST_F(ContractionPlans, WhatNoTargetHasInstructionsForIsWrittenOnce) {
+  auto isForAny = [&](const std::string &element, const abi::TargetArch &target, int64_t deep = 1) {
+    const std::string total = element == "f64" ? "f64" : "f32";
+    KernelFunction kernel = read("mk", "nk", {{'m', "256"}, {'n', "512"}, {'k', "768"}}, element, total);
+    mlir::Builder b(kernel.function.getContext());
+    kernel.strategy = b.getDictionaryAttr(b.getNamedAttr(kDeep, b.getI64IntegerAttr(deep)));
+    return isWrittenForAny(kernel, target);
+  };
+  constexpr abi::TargetArch turing{75}, ampere{80};
+  EXPECT_TRUE(isForAny("f32", turing) && isForAny("f32", ampere) && isForAny("f32", kHopper));
+  EXPECT_FALSE(isForAny("f32", kHopper, 2)) << "blocks of a cluster share a sum";
+  EXPECT_TRUE(isForAny("bf16", turing));
+  EXPECT_FALSE(isForAny("bf16", ampere) || isForAny("f16", turing) || isForAny("bf16", kHopper));
+  EXPECT_TRUE(isForAny("f64", turing));
+  EXPECT_FALSE(isForAny("f64", ampere));
 }
 
 TEST_F(ContractionPlans, DoublesHaveFourWarpsAndTilesOfTheirOwn) {
