@@ -4,6 +4,7 @@
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/steps/steps.h"
+#include "compiler/input/tensors/generalize.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,6 +31,8 @@ struct ReadInput : impl::ReadInputBase<ReadInput> {
           readAllocations, readForalls, readFunctions, readFences, readBufferViews, readDonations})
       if (failed(step(module)))
         return signalPassFailure();
+    for (auto function : module.getOps<func::FuncOp>()) // before any pass folds
+      generalizeFolded(function);
   }
 };
 

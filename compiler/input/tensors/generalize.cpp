@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/input/tensors/generalize.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -40,6 +42,22 @@ void addSplatPatterns(RewritePatternSet &patterns) {
 
 void addNamedPatterns(RewritePatternSet &patterns, bool keepsFill) {
   patterns.add<Generalize>(patterns.getContext(), keepsFill);
+}
+
+void generalizeFolded(func::FuncOp function) {
+  SmallVector<Operation *> found;
+  function.walk([&](Operation *op) {
+    auto type = isa<arith::XOrIOp, arith::CmpIOp>(op) ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                                                      : RankedTensorType();
+    if (type && !type.hasStaticShape())
+      found.push_back(op);
+  });
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  GreedyRewriteConfig config;
+  config.setStrictness(GreedyRewriteStrictness::ExistingOps).enableFolding(false);
+  if (!found.empty())
+    (void)applyOpPatternsGreedily(found, std::move(patterns), config);
 }
 
 } // namespace tenon::compiler::input

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/Dialects.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Parser/Parser.h"
@@ -60,6 +61,22 @@ TEST_F(GeneralizeTest, AFillIsGenericWhereNobodyWantsIt) {
   auto module = rewritten(/*keepsFill=*/false);
   EXPECT_EQ(count<linalg::FillOp>(*module), 0u);
   EXPECT_EQ(count<linalg::GenericOp>(*module), 2u);
+}
+
+TEST_F(GeneralizeTest, WhatFoldsToAConstantIsGenericWhereTheSizesAreUnknown) {
+  auto module = parseSourceString<ModuleOp>(R"mlir(
+    func.func @f(%x: tensor<?xi8>, %k: tensor<4xi8>) -> (tensor<?xi8>, tensor<?xi1>, tensor<4xi8>, tensor<?xi8>) {
+      %0 = arith.xori %x, %x : tensor<?xi8>
+      %1 = arith.cmpi slt, %x, %x : tensor<?xi8>
+      %2 = arith.xori %k, %k : tensor<4xi8>
+      %3 = arith.addi %x, %x : tensor<?xi8>
+      return %0, %1, %2, %3 : tensor<?xi8>, tensor<?xi1>, tensor<4xi8>, tensor<?xi8>
+    })mlir",
+                                            &context_);
+  generalizeFolded(*module->getOps<func::FuncOp>().begin());
+  EXPECT_EQ(count<linalg::GenericOp>(*module), 2u);
+  EXPECT_EQ(count<arith::ConstantOp>(*module), 1u); // the dimension's number
+  EXPECT_EQ(count<arith::XOrIOp>(*module), 2u);     // one in a body
 }
 
 } // namespace
