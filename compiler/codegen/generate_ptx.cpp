@@ -3,7 +3,6 @@
 
 #include "compiler/codegen/ptx/rewrites/widen_f8.h"
 #include "compiler/codegen/ptx/same_code.h"
-#include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/codegen/written_kernels.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -18,18 +17,12 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-/// What the strategy says, and of products what the kernel itself does: those of f32 are written once for all targets.
 static unsigned variantFor(func::FuncOp function, const abi::TargetArch &target) {
   auto plan = function->getAttrOfType<DictionaryAttr>(dispatch::kStrategyAttr);
   auto name = plan ? plan.getAs<StringAttr>("name") : StringAttr();
   const Strategy *strategy = name ? strategyNamed(name) : nullptr;
   const unsigned variant = strategy ? strategy->variantFor(target) : 0;
-  if (variant == 0 || name != Contraction().name())
-    return variant;
-  // Whoever writes the kernel reports what is wrong with it.
-  ScopedDiagnosticHandler silence(function.getContext(), [](mlir::Diagnostic &) { return success(); });
-  FailureOr<KernelFunction> kernel = KernelFunction::read(function);
-  return succeeded(kernel) && isWrittenForAny(*kernel, target) ? 0 : variant;
+  return variant != 0 && strategy->isWrittenForAny(function, target) ? 0 : variant;
 }
 
 unsigned kernelVariantFor(ModuleOp kernels, const abi::TargetArch &target) {

@@ -67,6 +67,8 @@ public:
   virtual uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &) const { return kernel.threads; }
   /// Targets of one number get one kernel, so that it is written once for all of them.
   virtual unsigned variantFor(const abi::TargetArch &) const { return 0; }
+  /// Whether a target of another number gets this kernel as those of number 0 do, too.
+  virtual bool isWrittenForAny(mlir::func::FuncOp, const abi::TargetArch &) const { return false; }
 };
 
 /// Writes a kernel, and where its strategy asks for small tensors one by words for these, in front of the other.

@@ -200,6 +200,13 @@ bool isWrittenForAny(const KernelFunction &kernel, const abi::TargetArch &target
   return target != kHopper || !deep || deep.getInt() <= 1;
 }
 
+bool Contraction::isWrittenForAny(func::FuncOp function, const abi::TargetArch &target) const {
+  // Whoever writes the kernel reports what is wrong with it.
+  ScopedDiagnosticHandler silence(function.getContext(), [](mlir::Diagnostic &) { return success(); });
+  FailureOr<KernelFunction> kernel = KernelFunction::read(function);
+  return succeeded(kernel) && codegen::isWrittenForAny(*kernel, target);
+}
+
 bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kProductThreads || value == kFewProductThreads;

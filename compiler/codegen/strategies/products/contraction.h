@@ -22,6 +22,8 @@ public:
   void write(Writer &writer) const override;
   uint32_t threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const override;
   unsigned variantFor(const abi::TargetArch &target) const override;
+  /// Products of f32 are.
+  bool isWrittenForAny(mlir::func::FuncOp function, const abi::TargetArch &target) const override;
 };
 
 /// Whether the target gets what any target without instructions for the product would: single multiplications, by
