@@ -56,6 +56,14 @@ private:
   SmallVector<Value> columnsAt(OpBuilder &b, Value place);
   Value copyImage();
   Value copyFilters();
+  /// The loops behind the change: those that are not joined, and a last one for all that are.
+  struct Loops {
+    SmallVector<AffineExpr> now; // [old loops]; joined ones stand nowhere
+    SmallVector<utils::IteratorType> types;
+    AffineExpr last;
+  };
+  Loops loopsLeft(utils::IteratorType last);
+  SmallVector<AffineExpr> placesOfImage(ArrayRef<AffineExpr> loops, AffineExpr last);
   linalg::GenericOp replace(Value image, Value filters);
   linalg::GenericOp replaceGradient(Value image);
 
@@ -262,25 +270,35 @@ Value Joiner::copyFilters() {
   });
 }
 
-/// The convolution over the copies: its loops, but for those that are joined, and one for these.
-linalg::GenericOp Joiner::replace(Value image, Value filters) {
-  SmallVector<AffineExpr> loops; // [old loops]; joined ones stand nowhere
-  SmallVector<utils::IteratorType> types;
+Joiner::Loops Joiner::loopsLeft(utils::IteratorType last) {
+  Loops left;
   for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray())) {
-    loops.push_back(b_.getAffineDimExpr(types.size()));
+    left.now.push_back(b_.getAffineDimExpr(left.types.size()));
     if (!isJoined(loop))
-      types.push_back(type);
+      left.types.push_back(type);
   }
-  AffineExpr last = b_.getAffineDimExpr(types.size());
-  types.push_back(utils::IteratorType::reduction);
-  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
-  SmallVector<AffineExpr> ofImage, ofFilters, ofResult;
+  left.last = b_.getAffineDimExpr(left.types.size());
+  left.types.push_back(last);
+  return left;
+}
+
+/// Where the copy of the image is read.
+SmallVector<AffineExpr> Joiner::placesOfImage(ArrayRef<AffineExpr> loops, AffineExpr last) {
+  SmallVector<AffineExpr> places;
   for (auto [dimension, expr] : llvm::enumerate(image_.getResults()))
     if (const Window *window = windowOf(dimension))
-      ofImage.push_back(loops[window->loop]);
+      places.push_back(loops[window->loop]);
     else if (expr != b_.getAffineDimExpr(channelsLoop()))
-      ofImage.push_back(expr.replaceDims(loops));
-  ofImage.push_back(last);
+      places.push_back(expr.replaceDims(loops));
+  places.push_back(last);
+  return places;
+}
+
+/// The convolution over the copies: its loops, but for those that are joined, and one for these.
+linalg::GenericOp Joiner::replace(Value image, Value filters) {
+  const auto [loops, types, last] = loopsLeft(utils::IteratorType::reduction);
+  auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
+  SmallVector<AffineExpr> ofFilters, ofResult;
   for (AffineExpr expr : filters_.getResults())
     if (!isJoined(cast<AffineDimExpr>(expr).getPosition()))
       ofFilters.push_back(expr.replaceDims(loops));
@@ -289,7 +307,7 @@ linalg::GenericOp Joiner::replace(Value image, Value filters) {
   for (AffineExpr expr : op_.getMatchingIndexingMap(start).getResults())
     ofResult.push_back(expr.replaceDims(loops));
   SmallVector<Value> inputs = {image, filters};
-  SmallVector<AffineMap> maps = {mapOf(ofImage), mapOf(ofFilters)};
+  SmallVector<AffineMap> maps = {mapOf(placesOfImage(loops, last)), mapOf(ofFilters)};
   if (convolution_.image->getOperandNumber() > convolution_.filters->getOperandNumber()) {
     std::swap(inputs[0], inputs[1]);
     std::swap(maps[0], maps[1]);
@@ -305,24 +323,10 @@ linalg::GenericOp Joiner::replace(Value image, Value filters) {
 /// The gradient by filters over the copy of the image: its loops, but for those that are joined, and one for these,
 /// which are told apart again behind it.
 linalg::GenericOp Joiner::replaceGradient(Value image) {
-  SmallVector<AffineExpr> loops; // [old loops]; joined ones stand nowhere
-  SmallVector<utils::IteratorType> types;
-  for (auto [loop, type] : llvm::enumerate(op_.getIteratorTypesArray())) {
-    loops.push_back(b_.getAffineDimExpr(types.size()));
-    if (!isJoined(loop))
-      types.push_back(type);
-  }
-  AffineExpr last = b_.getAffineDimExpr(types.size());
-  types.push_back(utils::IteratorType::parallel);
+  const auto [loops, types, last] = loopsLeft(utils::IteratorType::parallel);
   OpOperand *start = op_.getDpsInitOperand(0);
   const AffineMap written = op_.getMatchingIndexingMap(start);
-  SmallVector<AffineExpr> ofImage, ofFilters, ofSums, read;
-  for (auto [dimension, expr] : llvm::enumerate(image_.getResults()))
-    if (const Window *window = windowOf(dimension))
-      ofImage.push_back(loops[window->loop]);
-    else if (expr != b_.getAffineDimExpr(channelsLoop()))
-      ofImage.push_back(expr.replaceDims(loops));
-  ofImage.push_back(last);
+  SmallVector<AffineExpr> ofFilters, ofSums, read;
   for (AffineExpr expr : filters_.getResults())
     ofFilters.push_back(expr.replaceDims(loops));
   SmallVector<int64_t> shape;
@@ -344,7 +348,7 @@ linalg::GenericOp Joiner::replaceGradient(Value image) {
   shape.push_back(paddedLength(joined_));
   auto mapOf = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(types.size(), 0, results, b_.getContext()); };
   SmallVector<Value> inputs = {image, convolution_.filters->get()};
-  SmallVector<AffineMap> maps = {mapOf(ofImage), mapOf(ofFilters)};
+  SmallVector<AffineMap> maps = {mapOf(placesOfImage(loops, last)), mapOf(ofFilters)};
   if (convolution_.image->getOperandNumber() > convolution_.filters->getOperandNumber()) {
     std::swap(inputs[0], inputs[1]);
     std::swap(maps[0], maps[1]);
