@@ -60,6 +60,18 @@ protected:
     return *parseFunction(text).getOps<mlir::linalg::GenericOp>().begin();
   }
 
+  /// A sum over three dimensions of unknown sizes into one. @param kinds how its result is read, and the loops:
+  /// `(i)>], iterator_types = ["parallel", "reduction", "reduction"`
+  mlir::linalg::GenericOp firstSum(const std::string &kinds) {
+    return firstGeneric(
+        "func.func @f(%a: tensor<?x?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32> {\n"
+        "%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> " +
+        kinds +
+        "]} ins(%a : tensor<?x?x?xf32>) outs(%s : tensor<?xf32>) {\n^bb0(%x: f32, %y: f32):\n"
+        "%t = arith.addf %x, %y : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n"
+        "return %r : tensor<?xf32>\n}");
+  }
+
   /// One unary operation, `times` times over, on a vector of dynamic size.
   static std::string elementwise(const std::string &type, const std::string &operation, int times = 1) {
     const std::string tensor = "tensor<?x" + type + ">";

@@ -50,17 +50,8 @@ TEST_F(RaggedParts, PartsAreEnoughBlocksAndNoShorterThanRowsAreWorth) {
 }
 
 TEST_F(RaggedParts, OfSumsOverOuterAndInnerDimensionsTheOutermostLoopIsTakenApart) {
-  auto sumOf = [&](const std::string &kinds) {
-    return firstGeneric(
-        "func.func @f(%a: tensor<?x?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32> {\n"
-        "%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> " +
-        kinds +
-        "]} ins(%a : tensor<?x?x?xf32>) outs(%s : tensor<?xf32>) {\n^bb0(%x: f32, %y: f32):\n"
-        "%t = arith.addf %x, %y : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n"
-        "return %r : tensor<?xf32>\n}");
-  };
-  EXPECT_EQ(wholeLoopOf(sumOf("(i)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"")), 1u);
-  EXPECT_EQ(wholeLoopOf(sumOf("(k)>], iterator_types = [\"reduction\", \"reduction\", \"parallel\"")), 0u);
+  EXPECT_EQ(wholeLoopOf(firstSum("(i)>], iterator_types = [\"parallel\", \"reduction\", \"reduction\"")), 1u);
+  EXPECT_EQ(wholeLoopOf(firstSum("(k)>], iterator_types = [\"reduction\", \"reduction\", \"parallel\"")), 0u);
   auto all = firstGeneric(R"mlir(
     func.func @f(%a: tensor<?x?xf32>, %w: tensor<?xf32>, %s: tensor<f32>) -> tensor<f32> {
       %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,

@@ -55,16 +55,7 @@ TEST_F(RaggedSplit, PartsAndTheRowsBehindThemAreTwoReductions) {
 }
 
 TEST_F(RaggedSplit, RowsOfSumsOverOuterAndInnerDimensionsAreParts) {
-  auto sumOf = [&](const std::string &kinds) {
-    return firstGeneric(
-        "func.func @f(%a: tensor<?x?x?xf32>, %s: tensor<?xf32>) -> tensor<?xf32> {\n"
-        "%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> " +
-        kinds +
-        "]} ins(%a : tensor<?x?x?xf32>) outs(%s : tensor<?xf32>) {\n^bb0(%x: f32, %y: f32):\n"
-        "%t = arith.addf %x, %y : f32\nlinalg.yield %t : f32\n} -> tensor<?xf32>\n"
-        "return %r : tensor<?xf32>\n}");
-  };
-  auto op = sumOf("(j)>], iterator_types = [\"reduction\", \"parallel\", \"reduction\"");
+  auto op = firstSum("(j)>], iterator_types = [\"reduction\", \"parallel\", \"reduction\"");
   ASSERT_EQ(wholeLoopOf(op), 0u);
   auto function = op->getParentOfType<mlir::func::FuncOp>();
   std::optional<RaggedSum> sum = splitRagged(op, 0, std::nullopt);
