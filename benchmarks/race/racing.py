@@ -91,6 +91,7 @@ def main(description, name, sets, measure, options=()):
     parser.add_argument("--filter", default="", help="cases whose name holds it")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="cases in an order drawn from SEED: what the time is enough for is a sample of all")
     for flag, default in options:
         parser.add_argument(flag, default=default)
     arguments = parser.parse_args()
@@ -102,7 +103,10 @@ def main(description, name, sets, measure, options=()):
         writer = csv.DictWriter(file, FIELDS)
         writer.writeheader()
         print(f"# {torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}")
-        for case in sets[arguments.set]:
+        cases = list(sets[arguments.set])
+        if arguments.shuffle is not None:
+            random.Random(arguments.shuffle).shuffle(cases)
+        for case in cases:
             if arguments.filter not in case.name():
                 continue
             if time.monotonic() > end:
