@@ -92,11 +92,31 @@ SharedVariables sharedVariablesOf(std::string_view ptx) {
   return found;
 }
 
+// Whether an instruction is partly a function of the compiler's own: quotients, reciprocals and roots of floats that
+// are rounded as IEEE says, for what is not in the usual range, and quotients and remainders of 64 bits.
+bool takesFunction(std::string_view opcode) {
+  auto has = [&](std::string_view part) { return opcode.find(part) != std::string_view::npos; };
+  if (opcode.starts_with("div.") || opcode.starts_with("rem."))
+    if (has(".u64") || has(".s64"))
+      return true;
+  if (opcode.starts_with("div.") || opcode.starts_with("rcp.") || opcode.starts_with("sqrt."))
+    return has(".rn") || has(".rz") || has(".rm") || has(".rp");
+  return false;
+}
+
+bool takesFunctions(std::string_view ptx) {
+  for (std::string_view operation : {"div.", "rem.", "rcp.", "sqrt."})
+    for (size_t at = ptx.find(operation); at != std::string_view::npos; at = ptx.find(operation, at + 1))
+      if (takesFunction(ptx.substr(at, std::min(ptx.find_first_of(" \t\r\n", at), ptx.size()) - at)))
+        return true;
+  return false;
+}
+
 } // namespace
 
 bool linkerMakesTheSame(std::string_view ptx) {
   constexpr std::string_view kEntry = ".entry";
-  if (ptx.find("setmaxnreg") != std::string_view::npos)
+  if (ptx.find("setmaxnreg") != std::string_view::npos || takesFunctions(ptx))
     return false;
   const SharedVariables variables = sharedVariablesOf(ptx);
   if (variables.aligned.empty())

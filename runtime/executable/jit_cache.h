@@ -48,7 +48,11 @@ bool canKeepCompiled(const Device &device);
 /// - a kernel has static shared variables, and dynamic ones that ask for more than 16 bytes: behind those the linker
 ///   aligns to 16, whatever `extern .shared` says;
 /// - a kernel moves registers between its warpgroups: the linker's code ignores `setmaxnreg` (ptxas: C7504), and spills
-///   (a product of f8 on an H200: 366 us instead of 125).
+///   (a product of f8 on an H200: 366 us instead of 125);
+/// - an instruction is partly a function of the compiler's (div.rn, sqrt.rn, rcp.rn, div and rem of 64 bits): the
+/// linker
+///   has it called as any other function, which leaves the caller registers to keep and to spill, where the loader
+///   knows what it needs (layernorm 65536 x 4096 bf16: 110 registers instead of 64).
 bool linkerMakesTheSame(std::string_view ptx);
 
 /// Compiles to a cubin for the device, whose context is current.

@@ -86,14 +86,19 @@ TEST(JitCache, TheLinkerMakesOtherCodeOfSomePtx) {
   for (const std::string &ptx :
        {std::string(), std::string(".shared"), aligned + entry(use), plain + entry(word + "  mov.b32 %r1, plain;\n"),
         aligned + entry(use) + entry(word), aligned + entry(word) + entry(use),
-        aligned + ".entry k(.param .u64 .ptr .shared .align 16 p)\n{\n" + use + "}\n"})
+        aligned + ".entry k(.param .u64 .ptr .shared .align 16 p)\n{\n" + use + "}\n",
+        entry("  div.full.f32 %f1, %f2, %f3;\n  rsqrt.approx.f32 %f4, %f1;\n  sqrt.approx.f32 %f5, %f4;\n"),
+        entry("  div.u32 %r1, %r2, %r3;\n  rem.s32 %r4, %r1, %r2;\n  rcp.approx.ftz.f64 %d1, %d2;\n")})
     EXPECT_TRUE(linkerMakesTheSame(ptx)) << ptx;
   for (const std::string &ptx :
        {aligned + entry(word + use), entry(use + word) + aligned, word + aligned + entry(use),
         plain + aligned + entry("") + entry(use + word),
         ".extern\n\t.shared  .align\t32 .b8 arena[];" + entry(use + word),
         aligned + ".visible .shared .b8 word[4];" + entry(use), entry("  setmaxnreg.dec.sync.aligned.u32 56;\n"),
-        aligned + ".func f()\n{\n" + use + "}\n" + entry(word + "  call f, ();\n")})
+        aligned + ".func f()\n{\n" + use + "}\n" + entry(word + "  call f, ();\n"),
+        entry("  div.rn.f32 %f1, %f2, %f3;\n"), entry("\tsqrt.rn.ftz.f32\t%f1, %f2;\n"),
+        entry("  rcp.rz.f32 %f1, %f2;"), entry("  sqrt.rn.f64 %d1, %d2;\n"),
+        entry("  @%p1 div.u64 %rd1, %rd2, %rd3;\n"), entry("rem.s64 %rd1, %rd2, 7;")})
     EXPECT_FALSE(linkerMakesTheSame(ptx)) << ptx;
 }
 
