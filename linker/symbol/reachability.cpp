@@ -14,6 +14,8 @@
 namespace tenon::linker {
 namespace {
 
+constexpr uint64_t kLeastDynamicAlignment = 16; // of an array of dynamic shared memory, whatever it says
+
 class Walker {
 public:
   Walker(const Object &object, Reachability &result) : object_(object), result_(result) {}
@@ -24,6 +26,10 @@ public:
     for (size_t i = 0; i < result_.functions.size(); ++i)
       walkBody(*result_.functions[i]);
     std::sort(result_.variables.begin(), result_.variables.end()); // elements of one vector: module order
+    for (const ptx::Variable &variable : object_.module.variables)
+      if (isDynamicShared(variable))
+        result_.dynamicAlignment =
+            std::max({result_.dynamicAlignment, kLeastDynamicAlignment, uint64_t(variable.effectiveAlignment())});
   }
 
 private:
@@ -122,6 +128,8 @@ uint64_t Reachability::staticSharedBytes() const {
       add(*variable);
   for (const ptx::Variable *variable : localShared)
     add(*variable);
+  if (places.end() != 0)
+    places.place(0, dynamicAlignment);
   return places.end();
 }
 

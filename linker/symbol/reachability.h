@@ -25,8 +25,11 @@ struct Reachability {
   std::vector<const ptx::Variable *> localShared; // .shared declared in these bodies
   const ptx::Variable *dynamicShared = nullptr;   // the first .extern .shared x[] reached
   std::vector<UnresolvedName> unresolved;         // each name once, in the order reached
+  uint64_t dynamicAlignment = 1;                  // what static shared memory ends at: see staticSharedBytes
 
-  /// Bytes of static shared memory: the variables one after the other, each at its alignment.
+  /// Bytes of static shared memory: the variables one after the other, each at its alignment. Where the module declares
+  /// dynamic shared memory, whether this kernel uses it or not, ptxas 13 lets it begin behind them at the greatest
+  /// alignment of its arrays, of at least 16, and counts what lies between.
   uint64_t staticSharedBytes() const;
 };
 

@@ -47,6 +47,16 @@ TEST(Reachability, AddsSharedVariablesAtTheirAlignment) {
   EXPECT_EQ(loaded.from("k").staticSharedBytes(), 48u);
 }
 
+TEST(Reachability, EndsStaticSharedMemoryWhereDynamicMayBegin) {
+  const std::string kernels =
+      ".visible .entry k() { .shared .align 4 .b8 local[21]; ret; }\n.visible .entry none() { ret; }\n";
+  Loaded byFour(".extern .shared .align 4 .b8 smem[];\n" + kernels);
+  EXPECT_EQ(byFour.from("k").staticSharedBytes(), 32u);
+  Loaded byMore(".extern .shared .align 64 .b8 few[];\n.extern .shared .align 1024 .b8 more[];\n" + kernels);
+  EXPECT_EQ(byMore.from("k").staticSharedBytes(), 1024u);
+  EXPECT_EQ(byMore.from("none").staticSharedBytes(), 0u);
+}
+
 TEST(Reachability, SeesDynamicSharedMemoryThroughACall) {
   Loaded loaded(".extern .shared .align 16 .b8 smem[];\n"
                 ".func f() { .reg .b32 %r; ld.shared.b32 %r, [smem+4]; ret; }\n"
