@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -25,6 +26,7 @@ public:
   std::string run() {
     for (const ObjectInput &input : job_.objects)
       readObject(input);
+    leaveOutWhatATargetLacks();
     reportRefused();
     reportMissing();
     if (diagnostics_.hasErrors())
@@ -73,7 +75,11 @@ private:
       if (!function.isEntry || function.isDeclaration)
         continue;
       const std::string symbol(function.name);
-      if (!isWanted(symbol) || !seen_.insert(symbol).second)
+      if (!isWanted(symbol))
+        continue;
+      Presence &presence = presence_.try_emplace(symbol, object->placeOf(function)).first->second;
+      presence.targets.insert(input.target.toString());
+      if (!seen_.insert(symbol).second)
         continue;
       if (auto record = records.find(symbol); record != records.end())
         kernels_.push_back({record->second, {"as its record in the object says"}});
@@ -88,6 +94,28 @@ private:
       kernels_.push_back(std::move(*draft));
     else
       refused_.push_back(std::move(reason));
+  }
+
+  /// An export is in every variant, so a kernel that the objects of some target do not have is none. Libraries have
+  /// such ones: CUB's are named after the target.
+  void leaveOutWhatATargetLacks() {
+    std::set<std::string> targets;
+    for (const ObjectInput &input : job_.objects)
+      targets.insert(input.target.toString());
+    std::erase_if(kernels_, [&](const KernelDraft &kernel) {
+      const std::string &symbol = kernel.declaration.exported.symbol;
+      const Presence &presence = presence_.at(symbol);
+      if (presence.targets == targets)
+        return false;
+      std::vector<std::string> lacking;
+      std::ranges::set_difference(targets, presence.targets, std::back_inserter(lacking));
+      Diagnostic reason;
+      reason.where = presence.where;
+      reason.rule = "K-2";
+      reason.message = concat("'", symbol, "' is in no object for ", quotedList(lacking));
+      refused_.push_back(std::move(reason.withFix("draft the targets that have it by themselves")));
+      return true;
+    });
   }
 
   /// A kernel that cannot be declared is an error where it was asked for, or where nothing else is left.
@@ -188,14 +216,22 @@ private:
         json.take(), '\n');
   }
 
+  /// Where a kernel was seen first, and for which targets it is there.
+  struct Presence {
+    explicit Presence(SourceLocation place) : where(std::move(place)) {}
+    SourceLocation where;
+    std::set<std::string> targets;
+  };
+
   const LinkJob &job_;
   const ImportOptions &options_;
   Diagnostics &diagnostics_;
   std::vector<KernelDraft> kernels_;
-  std::set<std::string> seen_;         // symbols of kernels_ and refused_
-  std::vector<Diagnostic> refused_;    // why there is no draft, kernel by kernel
-  std::vector<std::string> found_;     // names that a kernel may be asked for by
-  std::vector<std::string> seenNames_; // one of them for each, for people
+  std::set<std::string> seen_;               // symbols of kernels_ and refused_
+  std::map<std::string, Presence> presence_; // by symbol, of these
+  std::vector<Diagnostic> refused_;          // why there is no draft, kernel by kernel
+  std::vector<std::string> found_;           // names that a kernel may be asked for by
+  std::vector<std::string> seenNames_;       // one of them for each, for people
 };
 
 } // namespace

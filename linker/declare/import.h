@@ -16,8 +16,9 @@ struct ImportOptions {
 };
 
 /// Drafts a manifest for the objects of `job` (no exports yet). Kernels are read from the first object that has them; a
-/// record of TENON_KERNEL is taken as it is. Guesses are warnings here and comments in the text. Empty after an error:
-/// nothing to declare, a kernel that is not there, or one that cannot be declared (K-8, K-19).
+/// record of TENON_KERNEL is taken as it is, and what is not there for every target is left out. Guesses are warnings
+/// here and comments in the text. Empty after an error: nothing to declare, a kernel that is not there, or one that
+/// cannot be declared (K-8, K-19).
 std::string draftManifest(const LinkJob &job, const ImportOptions &options, Diagnostics &diagnostics);
 
 } // namespace tenon::linker

@@ -290,6 +290,28 @@ TEST(Import, LeavesOutWhatItCannotDeclare) {
 }
 
 // More than 32 bits count.
+TEST(Import, LeavesOutWhatATargetLacks) {
+  const std::string all = ".visible .entry k() .reqntid 32 { ret; }\n";
+  const auto drafted = [&](std::string more, ImportOptions options) {
+    LinkJob job{.name = "test"};
+    job.objects.push_back(objectOf(all, "sm_80"));
+    job.objects.push_back(objectOf(all, "sm_90", "b.ptx"));
+    job.objects.push_back(objectOf(std::move(more), "sm_90", "c.ptx"));
+    Diagnostics diagnostics;
+    Draft result;
+    result.text = draftManifest(job, options, diagnostics);
+    result.findings = diagnostics.toString();
+    return result;
+  };
+  const std::string newer = ".weak .entry of_sm_90() .reqntid 32 { ret; }\n";
+  Draft result = drafted(newer, {});
+  EXPECT_TRUE(result.has("\"name\": \"k\"")) << result.text;
+  EXPECT_FALSE(result.has("of_sm_90")) << result.text;
+  EXPECT_EQ(result.findings, "c.ptx:4:14: warning: [K-2] 'of_sm_90' is in no object for 'sm_80'; it is left out\n"
+                             "fix: draft the targets that have it by themselves\n");
+  EXPECT_TRUE(drafted(newer, {.kernels = {"of_sm_90"}}).finds("error: [K-2] 'of_sm_90' is in no object for 'sm_80'\n"));
+}
+
 TEST(Import, RefusesParametersThatNoKernelTakes) {
   const Draft result = draft(".visible .entry k(.param .align 8 .b8 s[4294967304]) { ret; }\n");
   EXPECT_TRUE(
