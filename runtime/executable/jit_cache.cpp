@@ -116,15 +116,16 @@ bool takesFunctions(std::string_view ptx) {
 
 bool linkerMakesTheSame(std::string_view ptx) {
   constexpr std::string_view kEntry = ".entry";
-  if (ptx.find("setmaxnreg") != std::string_view::npos || takesFunctions(ptx))
+  for (std::string_view word : {"setmaxnreg", ".func"})
+    if (ptx.find(word) != std::string_view::npos)
+      return false;
+  if (takesFunctions(ptx))
     return false;
   const SharedVariables variables = sharedVariablesOf(ptx);
   if (variables.aligned.empty())
     return true;
-  // Of functions nobody knows who calls them.
-  const bool isApart = ptx.find(".func") == std::string_view::npos;
   return std::none_of(variables.known.begin(), variables.known.end(), [&](size_t at) {
-    const size_t begin = isApart ? ptx.rfind(kEntry, at) : std::string_view::npos;
+    const size_t begin = ptx.rfind(kEntry, at);
     const std::string_view kernel =
         begin == std::string_view::npos ? ptx : ptx.substr(begin, ptx.find(kEntry, at) - begin);
     return std::any_of(variables.aligned.begin(), variables.aligned.end(),

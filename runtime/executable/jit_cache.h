@@ -50,9 +50,10 @@ bool canKeepCompiled(const Device &device);
 /// - a kernel moves registers between its warpgroups: the linker's code ignores `setmaxnreg` (ptxas: C7504), and spills
 ///   (a product of f8 on an H200: 366 us instead of 125);
 /// - an instruction is partly a function of the compiler's (div.rn, sqrt.rn, rcp.rn, div and rem of 64 bits): the
-/// linker
-///   has it called as any other function, which leaves the caller registers to keep and to spill, where the loader
-///   knows what it needs (layernorm 65536 x 4096 bf16: 110 registers instead of 64).
+///   linker has it called as any other function, which leaves the caller registers to keep and to spill, where the
+///   loader knows what it needs (layernorm 65536 x 4096 bf16: 110 registers instead of 64);
+/// - there are functions (.func), for the same reason: ptxas gives a small kernel that calls one 10 registers, and 24
+///   where it is to be linked.
 bool linkerMakesTheSame(std::string_view ptx);
 
 /// Compiles to a cubin for the device, whose context is current.

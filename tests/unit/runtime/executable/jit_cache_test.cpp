@@ -98,7 +98,8 @@ TEST(JitCache, TheLinkerMakesOtherCodeOfSomePtx) {
         aligned + ".func f()\n{\n" + use + "}\n" + entry(word + "  call f, ();\n"),
         entry("  div.rn.f32 %f1, %f2, %f3;\n"), entry("\tsqrt.rn.ftz.f32\t%f1, %f2;\n"),
         entry("  rcp.rz.f32 %f1, %f2;"), entry("  sqrt.rn.f64 %d1, %d2;\n"),
-        entry("  @%p1 div.u64 %rd1, %rd2, %rd3;\n"), entry("rem.s64 %rd1, %rd2, 7;")})
+        entry("  @%p1 div.u64 %rd1, %rd2, %rd3;\n"), entry("rem.s64 %rd1, %rd2, 7;"),
+        ".func f()\n{\n  ret;\n}\n" + entry("  call f, ();\n")})
     EXPECT_FALSE(linkerMakesTheSame(ptx)) << ptx;
 }
 
