@@ -73,28 +73,6 @@ static void printOptionalRegion(OpAsmPrinter &printer, Operation *, Region &regi
 namespace tenon::compiler::linalg_ext {
 
 // `{name = value}`, and as newer text has it `<name = value>`.
-/// `, WORD` and `, zp_unsigned`, each where the integers are unsigned.
-static ParseResult parseSigns(OpAsmParser &parser, UnitAttr &isUnsigned, UnitAttr &zeroPoint, StringRef word) {
-  while (succeeded(parser.parseOptionalComma())) {
-    const SMLoc place = parser.getCurrentLocation();
-    StringRef found;
-    if (parser.parseKeyword(&found))
-      return failure();
-    UnitAttr *flag = found == word ? &isUnsigned : found == "zp_unsigned" ? &zeroPoint : nullptr;
-    if (!flag || *flag)
-      return parser.emitError(place) << "found '" << found << "', '" << word
-                                     << "' and 'zp_unsigned' are wanted, each once at most";
-    *flag = parser.getBuilder().getUnitAttr();
-  }
-  return success();
-}
-static void printSigns(OpAsmPrinter &printer, Operation *, UnitAttr isUnsigned, UnitAttr zeroPoint, StringRef word) {
-  if (isUnsigned)
-    printer << ", " << word;
-  if (zeroPoint)
-    printer << ", zp_unsigned";
-}
-
 static ParseResult parseAttributes(OpAsmParser &parser, NamedAttrList &attributes) {
   return failure(compiler::parseAttributes(parser, attributes) || parser.parseOptionalAttrDict(attributes));
 }

@@ -273,17 +273,18 @@ def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]
   }];
 }
 
-class LinalgExt_AffineOp<string word, string unsigned> : LinalgExt_Op<word> {
-  let arguments = (ins AffineMapArrayAttr:$indexing_maps, I64Attr:$quant_min, I64Attr:$quant_max,
-                       UnitAttr:$is_unsigned, UnitAttr:$zero_point_is_unsigned, Variadic<AnyType>:$inputs,
-                       AnyRankedTensor:$output);
+class LinalgExt_AffineOp<string word, dag sign, string isUnsigned> : LinalgExt_Op<word> {
+  let arguments = !con((ins AffineMapArrayAttr:$indexing_maps, OptionalAttr<I64Attr>:$quant_min, OptionalAttr<I64Attr>:$quant_max),
+                       sign, (ins UnitAttr:$zp_unsigned, Variadic<AnyType>:$inputs, AnyRankedTensor:$output));
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "`<` `indexing_maps` `=` $indexing_maps `,` `quant_min` `=` $quant_min `,` `quant_max` `=` "
-                       "$quant_max custom<Signs>($is_unsigned, $zero_point_is_unsigned, \"\\\"" # unsigned # "\\\"\") `>` "
-                       "attr-dict `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $output `:` type($output) `)` `->` type($result)";
+  let assemblyFormat = [{
+    custom<Attributes>(attr-dict) `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $output `:` type($output) `)`
+    `->` type($result)
+  }];
+  let extraClassDeclaration = "/// Whether the integers are.\nbool getIsUnsigned() { return " # isUnsigned # "(); }";
 }
 
-def LinalgExt_QuantizeAffineOp : LinalgExt_AffineOp<"quantize_affine", "storage_unsigned"> {
+def LinalgExt_QuantizeAffineOp : LinalgExt_AffineOp<"quantize_affine", (ins UnitAttr:$storage_unsigned), "getStorageUnsigned"> {
   let summary = "integers for floats: round(x / scale) + zero point, no less than quant_min, no more than quant_max";
   let description = [{
     Operands: floats, their scale, and optionally the zero point that stands for 0: scalars, or tensors by some of the
@@ -293,9 +294,12 @@ def LinalgExt_QuantizeAffineOp : LinalgExt_AffineOp<"quantize_affine", "storage_
   }];
 }
 
-def LinalgExt_DequantizeAffineOp : LinalgExt_AffineOp<"dequantize_affine", "input_unsigned"> {
+def LinalgExt_DequantizeAffineOp : LinalgExt_AffineOp<"dequantize_affine", (ins UnitAttr:$input_unsigned), "getInputUnsigned"> {
   let summary = "floats of integers: (x - zero point) * scale";
-  let description = "Operands and maps are those of quantize_affine; `input_unsigned` and `zp_unsigned` say how the integers are read.";
+  let description = [{
+    Operands and maps are those of quantize_affine; `input_unsigned` and `zp_unsigned` say how the integers are read.
+    `quant_min` and `quant_max` may be left out.
+  }];
 }
 
 #endif

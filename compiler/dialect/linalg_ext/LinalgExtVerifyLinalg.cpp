@@ -163,6 +163,13 @@ template <typename Op> static LogicalResult verifyAffine(Op op, bool makesIntege
   const OperandRange inputs = op.getInputs();
   Value output = op.getOutput();
   const ArrayAttr maps = op.getIndexingMaps();
+  for (NamedAttribute other : op->getDiscardableAttrs())
+    if (other.getName().getValue().ends_with("_unsigned"))
+      return op.emitOpError() << "found " << other.getName() << ", '"
+                              << (makesIntegers ? "storage_unsigned" : "input_unsigned")
+                              << "' and 'zp_unsigned' are wanted";
+  if (makesIntegers && !(op.getQuantMin() && op.getQuantMax()))
+    return op.emitOpError() << "found no " << (op.getQuantMin() ? "quant_max" : "quant_min") << ", bounds are wanted";
   if (inputs.size() < 2 || inputs.size() > 3)
     return op.emitOpError() << "found " << inputs.size() << " ins: a tensor, a scale and, if there is one, a zero "
                             << "point are wanted";
@@ -196,11 +203,11 @@ template <typename Op> static LogicalResult verifyAffine(Op op, bool makesIntege
                             << ": integers without a sign, floats, a float, and either are wanted";
   const unsigned bits = integers.getIntOrFloatBitWidth();
   const bool isUnsigned = op.getIsUnsigned();
-  const int64_t least = op.getQuantMin(), most = op.getQuantMax();
   if (bits > 32)
     return op.emitOpError() << "found " << integers << ", integers of 32 bits at most are wanted";
   const int64_t lowest = isUnsigned ? 0 : llvm::minIntN(bits);
   const auto highest = isUnsigned ? int64_t(llvm::maxUIntN(bits)) : llvm::maxIntN(bits);
+  const auto least = int64_t(op.getQuantMin().value_or(lowest)), most = int64_t(op.getQuantMax().value_or(highest));
   if (least > most || least < lowest || most > highest)
     return op.emitOpError() << "found quant_min = " << least << " and quant_max = " << most << ", of "
                             << (isUnsigned ? "unsigned " : "") << integers << " bounds between " << lowest << " and "

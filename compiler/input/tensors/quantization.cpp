@@ -72,9 +72,9 @@ struct LowerQuantize : OpRewritePattern<linalg_ext::QuantizeAffineOp> {
                          Value scaled = arith::DivFOp::create(b, toFloat(b, x[0], type), toFloat(b, x[1], type));
                          Value value = math::RoundEvenOp::create(b, scaled);
                          if (x.size() == 3)
-                           value = arith::AddFOp::create(b, value, toFloat(b, x[2], type, op.getZeroPointIsUnsigned()));
-                         value = arith::MaxNumFOp::create(b, value, constantOf(b, type, op.getQuantMin()));
-                         value = arith::MinNumFOp::create(b, value, constantOf(b, type, op.getQuantMax()));
+                           value = arith::AddFOp::create(b, value, toFloat(b, x[2], type, op.getZpUnsigned()));
+                         value = arith::MaxNumFOp::create(b, value, constantOf(b, type, *op.getQuantMin()));
+                         value = arith::MinNumFOp::create(b, value, constantOf(b, type, *op.getQuantMax()));
                          return isUnsigned ? Value(arith::FPToUIOp::create(b, result, value))
                                            : arith::FPToSIOp::create(b, result, value);
                        }));
@@ -96,7 +96,7 @@ struct LowerDequantize : OpRewritePattern<linalg_ext::DequantizeAffineOp> {
             const unsigned bits =
                 std::max(x[0].getType().getIntOrFloatBitWidth(), x[2].getType().getIntOrFloatBitWidth());
             const Type wide = b.getIntegerType(bits < 32 ? 32 : 64);
-            Value zero = toInteger(b, x[2], wide, op.getZeroPointIsUnsigned());
+            Value zero = toInteger(b, x[2], wide, op.getZpUnsigned());
             value = toFloat(b, arith::SubIOp::create(b, toInteger(b, x[0], wide, isUnsigned), zero), type);
           } else {
             value = toFloat(b, x[0], type, isUnsigned);

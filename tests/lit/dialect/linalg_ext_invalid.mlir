@@ -313,3 +313,19 @@ func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tens
   %0 = iree_linalg_ext.dequantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128, quant_max = 127> ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
   return %0 : tensor<2x3xi8>
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %o: tensor<2x3xi8>) -> tensor<2x3xi8> {
+  // expected-error @+1 {{found no quant_max, bounds are wanted}}
+  %0 = iree_linalg_ext.quantize_affine {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], quant_min = -128} ins(%x, %s : tensor<2x3xf32>, tensor<3xf32>) outs(%o : tensor<2x3xi8>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xi8>, %s: tensor<3xf32>, %o: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  // expected-error @+1 {{found "storage_unsigned", 'input_unsigned' and 'zp_unsigned' are wanted}}
+  %0 = iree_linalg_ext.dequantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], storage_unsigned> ins(%x, %s : tensor<2x3xi8>, tensor<3xf32>) outs(%o : tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

@@ -10,6 +10,7 @@
 // CHECK: PASS @wide
 // CHECK: PASS @turned
 // CHECK: PASS @half
+// CHECK: PASS @braces
 
 #all = affine_map<(i) -> (i)>
 #one = affine_map<(i) -> ()>
@@ -122,5 +123,24 @@ func.func @half() {
   %d = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all], quant_min = -128, quant_max = 127>
       ins(%x, %scale, %zero : tensor<4xi8>, f16, f32) outs(%to : tensor<4xf16>) -> tensor<4xf16>
   check.expect_eq_const(%d, dense<[-1.5, 1.5, 379.5, -385.5]> : tensor<4xf16>) : tensor<4xf16>
+  return
+}
+
+// As text of late 2026 has it; the bounds of what is read need not be said.
+func.func @braces() {
+  %x = util.unfoldable_constant dense<[-3.0, 0.5, 1.5, 200.0]> : tensor<4xf32>
+  %scale = arith.constant 1.0 : f32
+  %zero = arith.constant 1 : i64
+  %to = tensor.empty() : tensor<4xi8>
+  %q = iree_linalg_ext.quantize_affine {indexing_maps = [#all, #one, #one, #all], quant_min = 0 : i64, quant_max = 200 : i64, storage_unsigned}
+      ins(%x, %scale, %zero : tensor<4xf32>, f32, i64) outs(%to : tensor<4xi8>) -> tensor<4xi8>
+  check.expect_eq_const(%q, dense<[0, 1, 3, 200]> : tensor<4xi8>) : tensor<4xi8>
+  %back = tensor.empty() : tensor<4xf32>
+  %d = iree_linalg_ext.dequantize_affine {input_unsigned, indexing_maps = [#all, #one, #one, #all]}
+      ins(%q, %scale, %zero : tensor<4xi8>, f32, i64) outs(%back : tensor<4xf32>) -> tensor<4xf32>
+  check.expect_eq_const(%d, dense<[-1.0, 0.0, 2.0, 199.0]> : tensor<4xf32>) : tensor<4xf32>
+  %s = iree_linalg_ext.dequantize_affine <indexing_maps = [#all, #one, #one, #all]>
+      ins(%q, %scale, %zero : tensor<4xi8>, f32, i64) outs(%back : tensor<4xf32>) -> tensor<4xf32>
+  check.expect_eq_const(%s, dense<[-1.0, 0.0, 2.0, -57.0]> : tensor<4xf32>) : tensor<4xf32>
   return
 }
