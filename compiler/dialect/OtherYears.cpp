@@ -27,6 +27,7 @@ constexpr StringRef kQuantization[] = {"quantization_info"};
 /// Of one dialect, sorted by name.
 constexpr Respelled kTosa[] = {
     {"argmax", 1, kAxis},
+    {"arithmetic_right_shift", 2, {}},
     {"avg_pool2d", 3, kQuantization},
     {"clamp", 1, kClamp},
     {"concat", -1, kAxis},
@@ -36,8 +37,12 @@ constexpr Respelled kTosa[] = {
     {"conv3d", 5, kQuantization},
     {"depthwise_conv2d", 5, kQuantization},
     {"div", 0, {}},
+    {"fft2d", 2, {}},
     {"fully_connected", 0, {}},
     {"matmul", 4, kQuantization},
+    {"max_pool2d", 1, {}},
+    {"maximum", 2, {}},
+    {"minimum", 2, {}},
     {"mul", 3, {}},
     {"negate", 3, kQuantization},
     {"pad", 3, kQuantization},
@@ -50,7 +55,9 @@ constexpr Respelled kTosa[] = {
     {"reduce_sum", 1, kAxis},
     {"rescale", 5, {}},
     {"reshape", 2, {}},
+    {"resize", 4, {}},
     {"reverse", 1, kAxis},
+    {"rfft2d", 1, {}},
     {"slice", 3, {}},
     {"tile", 2, {}},
     {"transpose", 1, {}},
@@ -104,7 +111,7 @@ private:
     size_t end = 0;
     int operands = 0;
     llvm::SmallVector<StringRef> words;
-    bool hasClauses = false;          // axis(0), outside of brackets
+    bool hasClauses = false;          // axis(0) and mode<BILINEAR>, outside of brackets
     llvm::SmallVector<size_t> angles; // of <{..}>
   };
 
@@ -144,7 +151,7 @@ private:
         if (depth == 0 && text_.slice(begin, at + 1).contains('.'))
           break; // the next operation: this one has no types, and a text of such is read once
         head.words.push_back(text_.slice(begin, at + 1));
-        head.hasClauses |= depth == 0 && at + 1 < text_.size() && text_[at + 1] == '(';
+        head.hasClauses |= depth == 0 && at + 1 < text_.size() && (text_[at + 1] == '(' || text_[at + 1] == '<');
       }
     }
     head.end = at;
@@ -162,6 +169,7 @@ private:
       const bool isOther =
           (found->operands >= 0 && head.operands != found->operands) || (!isGeneric && head.hasClauses) ||
           llvm::any_of(head.words, [&](StringRef word) { return llvm::is_contained(found->words, word); }) ||
+          (llvm::is_contained(head.words, "stride") && !llvm::is_contained(head.words, "array")) || // of 2022
           (name == "pad" && !text_.slice(head.end, text_.find(')', head.end)).contains("!tosa.shape")) ||
           name == "div" || name == "fully_connected" || name == "reduce_prod";
       if (!isOther)

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -125,7 +126,48 @@ struct ElementwiseOp : OlderOp<ElementwiseOp> {
   }
 };
 
-/// `axis(0)`, `perms([1, 0])`, `min_val(0.0 : f32)`
+/// What stands behind the name of a clause.
+enum class Clause { unknown, axis, order, sizes, word, attribute, type };
+
+Clause clauseOf(StringRef name) {
+  return llvm::StringSwitch<Clause>(name)
+      .Case("axis", Clause::axis)
+      .Case("perms", Clause::order)
+      .Cases({"dilation", "kernel", "out_pad", "pad", "stride"}, Clause::sizes)
+      .Cases({"mode", "nan_mode", "rounding_mode"}, Clause::word)
+      .Cases({"input_unsigned", "inverse", "local_bound", "max_val", "min_val", "output_unsigned"}, Clause::attribute)
+      .Cases({"per_channel", "round", "scale32", "values"}, Clause::attribute)
+      .Case("acc_type", Clause::type)
+      .Default(Clause::unknown);
+}
+
+template <typename Int> ParseResult parseIntegers(OpAsmParser &parser, SmallVector<Int> &integers) {
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(integers.emplace_back()); });
+}
+
+/// The word of `mode<BILINEAR>`.
+ParseResult parseMode(OpAsmParser &parser, StringRef name, Attribute &value) {
+  StringRef word;
+  SMLoc where;
+  if (parser.parseLess() || parser.getCurrentLocation(&where) || parser.parseKeyword(&word) || parser.parseGreater())
+    return failure();
+  MLIRContext *context = parser.getContext();
+  if (name == "mode") {
+    if (auto mode = tosa::symbolizeResizeMode(word))
+      value = tosa::ResizeModeAttr::get(context, *mode);
+  } else if (name == "nan_mode") {
+    if (auto mode = tosa::symbolizeNanPropagationMode(word))
+      value = tosa::NanPropagationModeAttr::get(context, *mode);
+  } else if (auto mode = tosa::symbolizeRoundingMode(word)) {
+    value = tosa::RoundingModeAttr::get(context, *mode);
+  }
+  if (!value)
+    return parser.emitError(where) << "found '" << word << "', which is no " << name;
+  return success();
+}
+
+/// `axis(0)`, `perms([1, 0])`, `min_val(0.0 : f32)`, `nan_mode<IGNORE>`
 ParseResult parseClauses(OpAsmParser &parser, NamedAttrList &attributes) {
   StringRef name;
   while (true) {
@@ -133,29 +175,37 @@ ParseResult parseClauses(OpAsmParser &parser, NamedAttrList &attributes) {
     if (failed(parser.parseOptionalKeyword(&name)))
       return success();
     Builder &builder = parser.getBuilder();
+    const Clause clause = clauseOf(name);
     Attribute value;
     int32_t axis = 0;
-    SmallVector<int32_t> perms;
-    if (parser.parseLParen())
+    SmallVector<int32_t> order;
+    SmallVector<int64_t> sizes;
+    Type type;
+    if (clause == Clause::unknown)
+      return parser.emitError(where) << "found '" << name << "(', which is no clause of TOSA: write '{" << name
+                                     << " = ..}' as MLIR 22 does";
+    if (clause == Clause::word ? parseMode(parser, name, value) : parser.parseLParen())
       return failure();
-    if (name == "axis") {
+    if (clause == Clause::axis) {
       if (parser.parseInteger(axis))
         return failure();
       value = builder.getI32IntegerAttr(axis);
-    } else if (name == "perms") {
-      if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
-                                         [&] { return parser.parseInteger(perms.emplace_back()); }))
+    } else if (clause == Clause::order) {
+      if (parseIntegers(parser, order))
         return failure();
-      value = builder.getDenseI32ArrayAttr(perms);
-    } else if (name == "min_val" || name == "max_val" || name == "values") {
-      if (parser.parseAttribute(value))
+      value = builder.getDenseI32ArrayAttr(order);
+    } else if (clause == Clause::sizes) {
+      if (parseIntegers(parser, sizes))
         return failure();
-    } else {
-      return parser.emitError(where) << "found '" << name
-                                     << "(': axis, max_val, min_val, perms and values are read so; "
-                                     << "write '{" << name << " = ..}' as MLIR 22 does";
+      value = builder.getDenseI64ArrayAttr(sizes);
+    } else if (clause == Clause::type) {
+      if (parser.parseType(type))
+        return failure();
+      value = TypeAttr::get(type);
+    } else if (clause == Clause::attribute && parser.parseAttribute(value)) {
+      return failure();
     }
-    if (parser.parseRParen())
+    if (clause != Clause::word && parser.parseRParen())
       return failure();
     attributes.set(name, value);
   }
@@ -173,13 +223,41 @@ ParseResult parseTosa(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-constexpr StringLiteral kTosaNames[] = {
-    "tosa.Argmax",           "tosa.Avg_pool2d", "tosa.Clamp",      "tosa.Concat",     "tosa.Const",
-    "tosa.Conv2d",           "tosa.Conv3d",     "tosa.Div",        "tosa.Matmul",     "tosa.Depthwise_conv2d",
-    "tosa.Fully_connected",  "tosa.Mul",        "tosa.Negate",     "tosa.Pad",        "tosa.Reduce_all",
-    "tosa.Reduce_any",       "tosa.Reduce_max", "tosa.Reduce_min", "tosa.Reduce_sum", "tosa.Reduce_product",
-    "tosa.Reduce_prod",      "tosa.Rescale",    "tosa.Reshape",    "tosa.Reverse",    "tosa.Slice",
-    "tosa.Transpose_conv2d", "tosa.Tile",       "tosa.Transpose"};
+constexpr StringLiteral kTosaNames[] = {"tosa.Argmax",
+                                        "tosa.Arithmetic_right_shift",
+                                        "tosa.Avg_pool2d",
+                                        "tosa.Clamp",
+                                        "tosa.Concat",
+                                        "tosa.Const",
+                                        "tosa.Conv2d",
+                                        "tosa.Conv3d",
+                                        "tosa.Depthwise_conv2d",
+                                        "tosa.Div",
+                                        "tosa.Fft2d",
+                                        "tosa.Fully_connected",
+                                        "tosa.Matmul",
+                                        "tosa.Max_pool2d",
+                                        "tosa.Maximum",
+                                        "tosa.Minimum",
+                                        "tosa.Mul",
+                                        "tosa.Negate",
+                                        "tosa.Pad",
+                                        "tosa.Reduce_all",
+                                        "tosa.Reduce_any",
+                                        "tosa.Reduce_max",
+                                        "tosa.Reduce_min",
+                                        "tosa.Reduce_prod",
+                                        "tosa.Reduce_product",
+                                        "tosa.Reduce_sum",
+                                        "tosa.Rescale",
+                                        "tosa.Reshape",
+                                        "tosa.Resize",
+                                        "tosa.Reverse",
+                                        "tosa.Rfft2d",
+                                        "tosa.Slice",
+                                        "tosa.Tile",
+                                        "tosa.Transpose",
+                                        "tosa.Transpose_conv2d"};
 
 template <size_t I> struct TosaOp : OlderOp<TosaOp<I>> {
   using OlderOp<TosaOp<I>>::OlderOp;

@@ -24,11 +24,16 @@ public:
 
   LogicalResult run() {
     const StringRef word = StringRef(name_).split('.').second;
-    if (op_->getNumResults() != 1 || !isa<RankedTensorType>(op_->getResult(0).getType()))
-      return op_->emitError() << "'" << name_ << "' wants one result, a tensor that has a rank";
+    const bool isTransform = word == "fft2d" || word == "rfft2d"; // of two results
+    if (op_->getNumResults() != (isTransform ? 2 : 1) ||
+        !llvm::all_of(op_->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      return op_->emitError() << "'" << name_ << "' wants "
+                              << (isTransform ? "two results, tensors" : "one result, a tensor") << " that "
+                              << (isTransform ? "have" : "has") << " a rank";
     for (Value operand : operands_)
       if (!isa<RankedTensorType, tosa::shapeType>(operand.getType()))
         return op_->emitError() << "'" << name_ << "' wants operands that are tensors, and have a rank";
+    changeArrays();
     if (LogicalResult changed = change(word); failed(changed))
       return changed;
     OperationState state(op_->getLoc(), name_, operands_, op_->getResultTypes(), attributes_.getAttrs());
@@ -39,6 +44,16 @@ public:
   }
 
 private:
+  /// `stride = [1, 1]` of 2022 is `array<i64: 1, 1>`.
+  void changeArrays() {
+    for (StringRef name : {"dilation", "kernel", "out_pad", "pad", "stride"}) {
+      auto array = dyn_cast_or_null<ArrayAttr>(attributes_.get(name));
+      if (array && llvm::all_of(array, llvm::IsaPred<IntegerAttr>))
+        attributes_.set(name, builder_.getDenseI64ArrayAttr(llvm::map_to_vector(
+                                  array.getAsRange<IntegerAttr>(), [](IntegerAttr size) { return size.getInt(); })));
+    }
+  }
+
   LogicalResult change(StringRef word) {
     if (word == "const") {
       rename("value", "values");

@@ -2,7 +2,7 @@
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon
 // RUN: tenon-check %t.tenon --device=emulator | FileCheck %s
 // RUN: tenon-opt %s --allow-unregistered-dialect --tenon-read-input | FileCheck %s --check-prefix=TODAY --implicit-check-not=Expand --implicit-check-not=tosa.{{[A-Z]}}
-// CHECK: 15 functions: 42 expectations hold, 0 failed
+// CHECK: 19 functions: 57 expectations hold, 0 failed
 // TODAY: tensor.expand_shape {{.*}} output_shape [2, 2, 2]
 // TODAY: linalg.elementwise kind=#linalg.elementwise_kind<add>
 // TODAY: linalg.pack
@@ -117,6 +117,72 @@ func.func @clauses() {
   %n = tosa.const_shape values(dense<[3, 2]> : tensor<2xindex>) : () -> !tosa.shape<2>
   %r = tosa.reshape %x, %n : (tensor<2x3xf32>, !tosa.shape<2>) -> tensor<3x2xf32>
   check.expect_eq_const(%r, dense<[[1.0, -2.0], [3.0, 4.0], [5.0, -6.0]]> : tensor<3x2xf32>) : tensor<3x2xf32>
+  return
+}
+func.func @window_clauses() {
+  %x = util.unfoldable_constant dense<[[[[1.0], [2.0], [3.0]], [[4.0], [5.0], [6.0]], [[7.0], [8.0], [0x7FC00000]]]]> : tensor<1x3x3x1xf32>
+  %y = util.unfoldable_constant dense<[[[[1.0], [2.0]], [[4.0], [5.0]]]]> : tensor<1x2x2x1xf32>
+  %w = util.unfoldable_constant dense<[[[[1.0], [10.0]], [[100.0], [1000.0]]]]> : tensor<1x2x2x1xf32>
+  %b = util.unfoldable_constant dense<[0.5]> : tensor<1xf32>
+  %zero = tosa.const values(dense<0.0> : tensor<1xf32>) : () -> tensor<1xf32>
+  %0 = tosa.max_pool2d %x kernel([2, 2]) stride([1, 1]) pad([0, 0, 0, 0]) nan_mode<IGNORE> : (tensor<1x3x3x1xf32>) -> tensor<1x2x2x1xf32>
+  check.expect_eq_const(%0, dense<[[[[5.0], [6.0]], [[8.0], [8.0]]]]> : tensor<1x2x2x1xf32>) : tensor<1x2x2x1xf32>
+  %1 = tosa.avg_pool2d %y, %zero, %zero kernel([2, 1]) stride([1, 1]) pad([0, 0, 0, 0]) acc_type(f32) : (tensor<1x2x2x1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x2x1xf32>
+  check.expect_eq_const(%1, dense<[[[[2.5], [3.5]]]]> : tensor<1x1x2x1xf32>) : tensor<1x1x2x1xf32>
+  %2 = tosa.conv2d %y, %w, %b, %zero, %zero pad([0, 1, 0, 0]) stride([1, 1]) dilation([1, 1]) acc_type(f32) local_bound(true) : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x1x1xf32>
+  check.expect_eq_const(%2, dense<[[[[5421.5]], [[54.5]]]]> : tensor<1x2x1x1xf32>) : tensor<1x2x1x1xf32>
+  %d = tensor.expand_shape %w [[0], [1], [2], [3, 4]] output_shape [1, 2, 2, 1, 1] : tensor<1x2x2x1xf32> into tensor<1x2x2x1x1xf32>
+  %k = tensor.collapse_shape %d [[0, 1], [2], [3], [4]] : tensor<1x2x2x1x1xf32> into tensor<2x2x1x1xf32>
+  %3 = tosa.depthwise_conv2d %y, %k, %b, %zero, %zero pad([0, 0, 0, 0]) stride([1, 1]) dilation([1, 1]) acc_type(f32) : (tensor<1x2x2x1xf32>, tensor<2x2x1x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x1xf32>
+  check.expect_eq_const(%3, dense<5421.5> : tensor<1x1x1x1xf32>) : tensor<1x1x1x1xf32>
+  %4 = tosa.transpose_conv2d %y, %w, %b, %zero, %zero out_pad([0, -1, 0, -1]) stride([1, 1]) acc_type(f32) : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x2x2x1xf32>
+  check.expect_eq_const(%4, dense<[[[[1.5], [12.5]], [[104.5], [1245.5]]]]> : tensor<1x2x2x1xf32>) : tensor<1x2x2x1xf32>
+  %x5 = tensor.expand_shape %y [[0], [1], [2], [3, 4]] output_shape [1, 2, 2, 1, 1] : tensor<1x2x2x1xf32> into tensor<1x2x2x1x1xf32>
+  %5 = tosa.conv3d %x5, %d, %b, %zero, %zero pad([0, 0, 0, 0, 0, 0]) stride([1, 1, 1]) dilation([1, 1, 1]) acc_type(f32) : (tensor<1x2x2x1x1xf32>, tensor<1x2x2x1x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x1x1xf32>
+  check.expect_eq_const(%5, dense<5421.5> : tensor<1x1x1x1x1xf32>) : tensor<1x1x1x1x1xf32>
+  return
+}
+func.func @flag_clauses() {
+  %x = util.unfoldable_constant dense<[5, 8, -1, 7]> : tensor<4xi32>
+  %by = util.unfoldable_constant dense<[0, 1, 3, 1]> : tensor<4xi32>
+  %0 = tosa.arithmetic_right_shift %x, %by round(true) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  check.expect_eq_const(%0, dense<[5, 4, 0, 4]> : tensor<4xi32>) : tensor<4xi32>
+  %m = tosa.const values(dense<1073741824> : tensor<1xi32>) : () -> tensor<1xi32>
+  %s = tosa.const values(dense<31> : tensor<1xi8>) : () -> tensor<1xi8>
+  %from = tosa.const values(dense<0> : tensor<1xi32>) : () -> tensor<1xi32>
+  %to = tosa.const values(dense<3> : tensor<1xi8>) : () -> tensor<1xi8>
+  %1 = tosa.rescale %x, %m, %s, %from, %to scale32(true) rounding_mode<SINGLE_ROUND> per_channel(false) input_unsigned(false) output_unsigned(false)
+      : (tensor<4xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<4xi8>
+  check.expect_eq_const(%1, dense<[6, 7, 3, 7]> : tensor<4xi8>) : tensor<4xi8>
+  %n = util.unfoldable_constant dense<[1.0, 0x7FC00000]> : tensor<2xf32>
+  %o = util.unfoldable_constant dense<[2.0, 5.0]> : tensor<2xf32>
+  %2 = tosa.maximum %n, %o nan_mode<IGNORE> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq_const(%2, dense<[2.0, 5.0]> : tensor<2xf32>) : tensor<2xf32>
+  %3 = tosa.minimum %n, %o nan_mode<IGNORE> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq_const(%3, dense<[1.0, 5.0]> : tensor<2xf32>) : tensor<2xf32>
+  %4 = tosa.reduce_max %n axis(0) nan_mode<IGNORE> : (tensor<2xf32>) -> tensor<1xf32>
+  check.expect_eq_const(%4, dense<[1.0]> : tensor<1xf32>) : tensor<1xf32>
+  %scale = tosa.const_shape values(dense<[2, 1, 2, 1]> : tensor<4xindex>) : () -> !tosa.shape<4>
+  %none = tosa.const_shape values(dense<0> : tensor<2xindex>) : () -> !tosa.shape<2>
+  %p = util.unfoldable_constant dense<[[[[1.0], [2.0]], [[3.0], [4.0]]]]> : tensor<1x2x2x1xf32>
+  %5 = tosa.resize %p, %scale, %none, %none mode<BILINEAR> : (tensor<1x2x2x1xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x3x3x1xf32>
+  check.expect_eq_const(%5, dense<[[[[1.0], [1.5], [2.0]], [[2.0], [2.5], [3.0]], [[3.0], [3.5], [4.0]]]]> : tensor<1x3x3x1xf32>) : tensor<1x3x3x1xf32>
+  return
+}
+func.func @transform_clauses() {
+  %re = util.unfoldable_constant dense<[[[1.0, 2.0], [3.0, 5.0]]]> : tensor<1x2x2xf32>
+  %im = util.unfoldable_constant dense<0.0> : tensor<1x2x2xf32>
+  %0:2 = tosa.fft2d %re, %im inverse(true) local_bound(false) : (tensor<1x2x2xf32>, tensor<1x2x2xf32>) -> (tensor<1x2x2xf32>, tensor<1x2x2xf32>)
+  check.expect_almost_eq_const(%0#0, dense<[[[11.0, -3.0], [-5.0, 1.0]]]> : tensor<1x2x2xf32>) : tensor<1x2x2xf32>
+  %1:2 = tosa.rfft2d %re local_bound(false) : (tensor<1x2x2xf32>) -> (tensor<1x2x2xf32>, tensor<1x2x2xf32>)
+  check.expect_almost_eq_const(%1#0, dense<[[[11.0, -3.0], [-5.0, 1.0]]]> : tensor<1x2x2xf32>) : tensor<1x2x2xf32>
+  return
+}
+// 2022
+func.func @window_arrays() {
+  %x = util.unfoldable_constant dense<[[[[1], [2], [3]], [[4], [5], [6]]]]> : tensor<1x2x3x1xi8>
+  %0 = "tosa.max_pool2d"(%x) {kernel = [2, 2], stride = [1, 1], pad = [0, 0, 0, 0]} : (tensor<1x2x3x1xi8>) -> tensor<1x1x2x1xi8>
+  check.expect_eq_const(%0, dense<[[[[5], [6]]]]> : tensor<1x1x2x1xi8>) : tensor<1x1x2x1xi8>
   return
 }
 // 2022 to 2024

@@ -16,11 +16,16 @@ TEST(OtherYears, MarksTheFirstLetterAndNothingElse) {
             "%0 = tosa.Reduce_sum %x axis(1) : (tensor<2x3xf32>) -> tensor<2x1xf32>");
   EXPECT_EQ(marked("%0 = tensor.expand_shape %x [[0, 1]] : tensor<4xf32> into tensor<2x2xf32>"),
             "%0 = tensor.Expand_shape %x [[0, 1]] : tensor<4xf32> into tensor<2x2xf32>");
+  EXPECT_EQ(marked("%0 = tosa.maximum %x, %y nan_mode<IGNORE> : (f) -> f"),
+            "%0 = tosa.Maximum %x, %y nan_mode<IGNORE> : (f) -> f");
+  EXPECT_EQ(marked("%0 = tosa.max_pool2d %x {kernel = [2, 2], pad = [0, 0, 0, 0], stride = [1, 1]} : (f) -> f"),
+            "%0 = tosa.Max_pool2d %x {kernel = [2, 2], pad = [0, 0, 0, 0], stride = [1, 1]} : (f) -> f");
 }
 
 TEST(OtherYears, LeavesTheTextOfToday) {
   for (llvm::StringRef text :
        {"%0 = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<2x3xf32>) -> tensor<2x1xf32>",
+        "%0 = tosa.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 1, 1>, nan_mode = IGNORE} : (f) -> f",
         "%0 = tosa.mul %x, %y, %s : (tensor<4xi32>, tensor<4xi32>, tensor<1xi8>) -> tensor<4xi32>",
         "%0 = \"tosa.mul\"(%x, %y, %s) : (tensor<4xi32>, tensor<4xi32>, tensor<1xi8>) -> tensor<4xi32>",
         "%0 = tosa.pad %x, %p, %c : (tensor<2xi32>, !tosa.shape<2>, tensor<1xi32>) -> tensor<4xi32>",
