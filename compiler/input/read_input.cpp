@@ -26,9 +26,9 @@ struct ReadInput : impl::ReadInputBase<ReadInput> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     // In the order of steps.h.
-    for (auto step :
-         {readOtherYears, readPacked, readMlProgram, readDevices, checkNames, checkRanks, readGlobals, readFlowTensors,
-          readAllocations, readForalls, readFunctions, readFences, readBufferViews, readDonations})
+    for (auto step : {readOtherYears, readPacked, readMlProgram, readDevices, checkNames, checkRanks, readBytePatterns,
+                      readPointers, readGlobals, readFlowTensors, readAllocations, readForalls, readFunctions,
+                      readFences, readBufferViews, readDonations})
       if (failed(step(module)))
         return signalPassFailure();
     for (auto function : module.getOps<func::FuncOp>()) // before any pass folds

@@ -14,6 +14,8 @@ using namespace mlir;
 #include "compiler/dialect/util/UtilDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/dialect/util/UtilAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/dialect/util/UtilTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/util/UtilOps.cpp.inc"
 
@@ -26,8 +28,16 @@ void UtilDialect::registerAttributes() {
       >();
 }
 
+void UtilDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/dialect/util/UtilTypes.cpp.inc"
+      >();
+}
+
 void UtilDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "compiler/dialect/util/UtilOps.cpp.inc"

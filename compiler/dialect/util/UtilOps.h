@@ -15,6 +15,8 @@
 #include "compiler/dialect/util/UtilDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/dialect/util/UtilAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/dialect/util/UtilTypes.h.inc"
 #define GET_OP_CLASSES
 #include "compiler/dialect/util/UtilOps.h.inc"
 

@@ -20,8 +20,10 @@ def Util_Dialect : Dialect {
   let extraClassDeclaration = [{
   private:
     void registerAttributes();
+    void registerTypes();
   public:
   }];
+  let useDefaultTypePrinterParser = 1;
 }
 
 class Util_InlineAttr<string cppName, string word> : AttrDef<Util_Dialect, cppName> {
@@ -30,6 +32,28 @@ class Util_InlineAttr<string cppName, string word> : AttrDef<Util_Dialect, cppNa
 }
 def Util_InlineNeverAttr : Util_InlineAttr<"InlineNever", "inline.never">;
 def Util_InlineAlwaysAttr : Util_InlineAttr<"InlineAlways", "inline.always">;
+
+def Util_BytePatternAttr : AttrDef<Util_Dialect, "BytePattern", [TypedAttrInterface]> {
+  let mnemonic = "byte_pattern";
+  let summary = "a tensor whose bytes are all one number, modulo 256: #util.byte_pattern<1> : tensor<4xf32>";
+  let description = "What exporters write for weights that nobody needs. Gone after tenon-read-input.";
+  let parameters = (ins AttributeSelfTypeParameter<"">:$type, "int64_t":$pattern);
+  let assemblyFormat = "`<` $pattern `>`";
+}
+
+def Util_UninitializedAttr : AttrDef<Util_Dialect, "Uninitialized", [TypedAttrInterface]> {
+  let mnemonic = "uninitialized";
+  let summary = "a tensor of any values: #util.uninitialized : tensor<4xf32>; here they are zeros";
+  let parameters = (ins AttributeSelfTypeParameter<"">:$type);
+  let assemblyFormat = "";
+}
+
+def Util_PtrType : TypeDef<Util_Dialect, "Ptr"> {
+  let mnemonic = "ptr";
+  let summary = "which global of its type is meant: !util.ptr<tensor<4xf32>>";
+  let parameters = (ins "::mlir::Type":$target);
+  let assemblyFormat = "`<` $target `>`";
+}
 
 //===-- Functions ------------------------------------------------------------------------------------------------===//
 
@@ -90,6 +114,29 @@ def Util_GlobalStoreOp : Op<Util_Dialect, "global.store"> {
   let summary = "util.global.store %value, @weights : tensor<4xf32>";
   let arguments = (ins AnyType:$value, FlatSymbolRefAttr:$global);
   let assemblyFormat = "$value `,` $global attr-dict `:` type($value)";
+}
+
+// Loads and stores of a global that a pointer says. They become those that name it (input/steps/read_pointers.cpp).
+def Util_GlobalAddressOp : Op<Util_Dialect, "global.address", [Pure]> {
+  let summary = "util.global.address @weights : !util.ptr<tensor<4xf32>>";
+  let arguments = (ins FlatSymbolRefAttr:$global, UnitAttr:$is_immutable);
+  let results = (outs Util_PtrType:$result);
+  let assemblyFormat = "(`immutable` $is_immutable^)? $global attr-dict `:` qualified(type($result))";
+}
+
+def Util_GlobalLoadIndirectOp : Op<Util_Dialect, "global.load.indirect", [MemoryEffects<[MemRead]>]> {
+  let summary = "util.global.load.indirect %pointer : !util.ptr<tensor<4xf32>> -> tensor<4xf32>";
+  let arguments = (ins Util_PtrType:$pointer, UnitAttr:$is_immutable);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    (`immutable` $is_immutable^)? $pointer attr-dict `:` qualified(type($pointer)) `->` type($result)
+  }];
+}
+
+def Util_GlobalStoreIndirectOp : Op<Util_Dialect, "global.store.indirect"> {
+  let summary = "util.global.store.indirect %value, %pointer : tensor<4xf32> -> !util.ptr<tensor<4xf32>>";
+  let arguments = (ins AnyType:$value, Util_PtrType:$pointer);
+  let assemblyFormat = "$value `,` $pointer attr-dict `:` type($value) `->` qualified(type($pointer))";
 }
 
 //===-- Values ---------------------------------------------------------------------------------------------------===//

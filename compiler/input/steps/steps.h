@@ -25,6 +25,12 @@ mlir::LogicalResult checkNames(mlir::ModuleOp module);
 /// Values of more dimensions than a program holds are errors.
 mlir::LogicalResult checkRanks(mlir::ModuleOp module);
 
+/// #util.byte_pattern and #util.uninitialized become the elements that they stand for.
+mlir::LogicalResult readBytePatterns(mlir::ModuleOp module);
+
+/// Loads and stores through util.global.address become those that name the global.
+mlir::LogicalResult readPointers(mlir::ModuleOp module);
+
 /// util.global becomes constants, flow.tensor.constant and its like become arith.constant.
 mlir::LogicalResult readGlobals(mlir::ModuleOp module);
 
