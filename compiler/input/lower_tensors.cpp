@@ -43,11 +43,12 @@ bool hasWork(func::FuncOp function) {
                 : isa<affine::AffineLinearizeIndexOp, affine::AffineDelinearizeIndexOp, linalg::PackOp,
                       linalg::UnPackOp, linalg::SoftmaxOp, linalg::WinogradFilterTransformOp,
                       linalg::WinogradInputTransformOp, linalg::WinogradOutputTransformOp, linalg_ext::ArgCompareOp,
-                      linalg_ext::AttentionOp, linalg_ext::CustomOp, linalg_ext::DequantizeAffineOp, linalg_ext::FftOp,
-                      linalg_ext::GatherOp, linalg_ext::MapGatherOp, linalg_ext::MapLoadOp, linalg_ext::MapScatterOp,
-                      linalg_ext::MapStoreOp, linalg_ext::QuantizeAffineOp, linalg_ext::ReverseOp,
-                      linalg_ext::SoftmaxOp, linalg_ext::WinogradFilterOp, linalg_ext::WinogradInputOp,
-                      linalg_ext::WinogradOutputOp, linalg_ext::TopkOp, linalg_ext::TopkV2Op>(op);
+                      linalg_ext::AttentionOp, linalg_ext::OnlineAttentionOp, linalg_ext::CustomOp,
+                      linalg_ext::DequantizeAffineOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::MapGatherOp,
+                      linalg_ext::MapLoadOp, linalg_ext::MapScatterOp, linalg_ext::MapStoreOp,
+                      linalg_ext::QuantizeAffineOp, linalg_ext::ReverseOp, linalg_ext::SoftmaxOp,
+                      linalg_ext::WinogradFilterOp, linalg_ext::WinogradInputOp, linalg_ext::WinogradOutputOp,
+                      linalg_ext::TopkOp, linalg_ext::TopkV2Op>(op);
         return isWork ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();

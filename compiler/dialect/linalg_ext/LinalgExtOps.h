@@ -30,6 +30,11 @@ mlir::OpOperand &initOf(mlir::Operation *op, unsigned result);
 /// the one coordinate has no dimension of its own. `mayOverlap`: slices may run along dimensions that are named.
 int64_t batchRankOf(mlir::RankedTensorType indices, mlir::RankedTensorType slices, mlir::RankedTensorType whole,
                     int64_t depth, bool mayOverlap);
+/// The number of the operand of an attention that is the scale, or the mask; none where there is none.
+std::optional<unsigned> scaleOfAttention(mlir::ValueRange inputs);
+std::optional<unsigned> maskOfAttention(mlir::ValueRange inputs);
+/// On an attention: what its compiler is told of how to compute it, of which only the base of largest scores counts.
+inline constexpr llvm::StringLiteral kDecompositionConfigAttr = "decomposition_config";
 /// On a scatter that gets its updates' order as two more inputs (dispatch/sorted_scatters.h).
 inline constexpr llvm::StringLiteral kSortedAttr = "tenon.sorted";
 /// Whether slices of a scatter may begin anywhere along a dimension that they run along.

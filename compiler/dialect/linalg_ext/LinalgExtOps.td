@@ -245,15 +245,7 @@ def LinalgExt_CustomOp : LinalgExt_Op<"custom_op", [AttrSizedOperandSegments]> {
   }];
 }
 
-def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]> {
-  let summary = "softmax(queries keys' scale, masked) values";
-  let description = [{
-    Operands: queries, keys, values, optionally a scale (a float; without one it is 1 / sqrt(depth)), and optionally a
-    mask: of i1 one that is true where a key is seen, of floats one that is added. `indexing_maps` has a map for each of
-    them and one for the result; its loops are those of the batch and the queries, the depth (of queries and keys
-    alone), the keys (of keys and values alone; several are one set of keys), and the values' columns. The region changes
-    a score, which has been multiplied by the scale, before the mask does.
-  }];
+class LinalgExt_AttentionBase<string word> : LinalgExt_Op<word, [AttrSizedOperandSegments]> {
   let arguments = (ins Variadic<AnyType>:$inputs, Variadic<AnyRankedTensor>:$outputs,
                        OptionalAttr<AffineMapArrayAttr>:$indexing_maps);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -263,14 +255,39 @@ def LinalgExt_AttentionOp : LinalgExt_Op<"attention", [AttrSizedOperandSegments]
     custom<OptionalRegion>($region) (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
-    /// Of the operand `number`, or of the result behind the last one.
+    /// Of the operand `number`; outs follow the inputs.
     ::mlir::AffineMap mapOf(unsigned number) {
       return ::llvm::cast<::mlir::AffineMapAttr>((*getIndexingMaps())[number]).getValue();
     }
-    /// The number of the operand that is the scale, or the mask; none where there is none.
-    std::optional<unsigned> scaleNumber();
-    std::optional<unsigned> maskNumber();
   }];
+}
+
+def LinalgExt_AttentionOp : LinalgExt_AttentionBase<"attention"> {
+  let summary = "softmax(queries keys' scale, masked) values";
+  let description = [{
+    Operands: queries, keys, values, optionally a scale (a float; without one it is 1 / sqrt(depth)), and optionally a
+    mask: of i1 one that is true where a key is seen, of floats one that is added. `indexing_maps` has a map for each of
+    them and one for the result; its loops are those of the batch and the queries, the depth (of queries and keys
+    alone), the keys (of keys and values alone; several are one set of keys), and the values' columns. The region changes
+    a score, which has been multiplied by the scale, before the mask does; `iree_linalg_ext.index` in it is a loop's.
+  }];
+}
+
+def LinalgExt_OnlineAttentionOp : LinalgExt_AttentionBase<"online_attention"> {
+  let summary = "attention to some of the keys, which goes on from what others have come to";
+  let description = [{
+    As attention, with three outs and results, each with a map: sums of values by weights that are not yet divided, and for
+    each query the largest score and the sum of the weights, which are exp(score - largest). What the outs hold is of the
+    keys before: 0, -inf (or the lowest number) and 0 where there are none. Largest scores are of base 2, score / log(2),
+    unless `decomposition_config = {use_exp2 = false}` says otherwise. A query that sees no key has weights of 0.
+  }];
+}
+
+def LinalgExt_IndexOp : Op<LinalgExt_Dialect, "index", [Pure, ParentOneOf<["AttentionOp", "OnlineAttentionOp"]>]> {
+  let summary = "which iteration of a loop of the attention around it this is: iree_linalg_ext.index 1 : index";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntMinValue<0>]>:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict `:` type($result)";
 }
 
 class LinalgExt_AffineOp<string word, dag sign, string isUnsigned> : LinalgExt_Op<word> {

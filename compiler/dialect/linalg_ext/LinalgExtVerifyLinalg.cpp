@@ -29,68 +29,100 @@ static std::optional<llvm::SmallBitVector> loopsOf(AffineMap map) {
   return loops;
 }
 
-std::optional<unsigned> AttentionOp::scaleNumber() {
-  const bool isThere = getInputs().size() > 3 && !isa<RankedTensorType>(getInputs()[3].getType());
+std::optional<unsigned> scaleOfAttention(ValueRange inputs) {
+  const bool isThere = inputs.size() > 3 && !isa<RankedTensorType>(inputs[3].getType());
   return isThere ? std::optional<unsigned>(3) : std::nullopt;
 }
 
-std::optional<unsigned> AttentionOp::maskNumber() {
-  const unsigned number = scaleNumber() ? 4 : 3;
-  return getInputs().size() > number ? std::optional<unsigned>(number) : std::nullopt;
+std::optional<unsigned> maskOfAttention(ValueRange inputs) {
+  const unsigned number = scaleOfAttention(inputs) ? 4 : 3;
+  return inputs.size() > number ? std::optional<unsigned>(number) : std::nullopt;
 }
 
-LogicalResult AttentionOp::verify() {
-  if (failed(verifyCounts(*this, getInputs(), 3, 5, getOutputs(), 1, 1)))
+/// The region sees scores alone: its indices are those of their loops.
+template <typename Op>
+static LogicalResult verifyIndices(Op op, const llvm::SmallBitVector &queries, const llvm::SmallBitVector &keys,
+                                   const llvm::SmallBitVector &values, const llvm::SmallBitVector &result) {
+  for (Operation &inner : op.getRegion().front())
+    if (auto index = dyn_cast<IndexOp>(inner)) {
+      const uint64_t loop = index.getDim();
+      if (loop >= queries.size() || (!queries.test(loop) && !keys.test(loop)) ||
+          (!result.test(loop) && !values.test(loop)))
+        return index.emitOpError() << "found loop d" << loop << ", one of the batch, the queries or the keys is wanted";
+    }
+  return success();
+}
+
+/// `rows`: how many results have a number for each query, behind the first.
+template <typename Op> static LogicalResult verifyAttention(Op op, unsigned rows) {
+  if (failed(verifyCounts(op, op.getInputs(), 3, 5, op.getOutputs(), 1 + rows, 1 + rows)))
     return failure();
-  const size_t operands = getInputs().size() + 1;
-  const std::optional<unsigned> scale = scaleNumber(), mask = maskNumber();
-  if (!scale && getInputs().size() == 5)
-    return emitOpError() << "found operand 3 of type " << getInputs()[3].getType()
-                         << ", a float is wanted, the scale in front of the mask";
-  if (!getIndexingMaps() || getIndexingMaps()->size() != operands)
-    return emitOpError() << "found " << (getIndexingMaps() ? getIndexingMaps()->size() : 0) << " indexing_maps, "
-                         << operands << " are wanted: of queries, keys, values" << (scale ? ", scale" : "")
-                         << (mask ? ", mask" : "") << " and result";
+  const size_t inputs = op.getInputs().size(), operands = inputs + 1 + rows;
+  const std::optional<unsigned> scale = scaleOfAttention(op.getInputs()), mask = maskOfAttention(op.getInputs());
+  if (!scale && inputs == 5)
+    return op.emitOpError() << "found operand 3 of type " << op.getInputs()[3].getType()
+                            << ", a float is wanted, the scale in front of the mask";
+  if (!op.getIndexingMaps() || op.getIndexingMaps()->size() != operands)
+    return op.emitOpError() << "found " << (op.getIndexingMaps() ? op.getIndexingMaps()->size() : 0)
+                            << " indexing_maps, " << operands << " are wanted: of queries, keys, values"
+                            << (scale ? ", scale" : "") << (mask ? ", mask" : "")
+                            << (rows > 0 ? ", sums, largest scores and sums of weights" : " and result");
   SmallVector<llvm::SmallBitVector> loops;
   for (unsigned i = 0; i < operands; ++i) {
-    Type type = i + 1 == operands ? getOutputs()[0].getType() : getInputs()[i].getType();
+    Type type = i < inputs ? op.getInputs()[i].getType() : op.getOutputs()[i - inputs].getType();
     auto tensor = dyn_cast<RankedTensorType>(type);
-    const auto each = loopsOf(mapOf(i));
-    if (!each || mapOf(i).getNumDims() != mapOf(0).getNumDims() ||
-        mapOf(i).getNumResults() != (tensor ? tensor.getRank() : 0))
-      return emitOpError() << "found the map " << AffineMapAttr::get(mapOf(i)) << " for " << type
-                           << ", a loop for each dimension is wanted, of the same loops for all operands";
+    const auto each = loopsOf(op.mapOf(i));
+    if (!each || op.mapOf(i).getNumDims() != op.mapOf(0).getNumDims() ||
+        op.mapOf(i).getNumResults() != (tensor ? tensor.getRank() : 0))
+      return op.emitOpError() << "found the map " << AffineMapAttr::get(op.mapOf(i)) << " for " << type
+                              << ", a loop for each dimension is wanted, of the same loops for all operands";
     if (i == scale ? !isa<FloatType>(type) : !tensor)
-      return emitOpError() << "found operand " << i << " of type " << type << ", a "
-                           << (i == scale ? "float is wanted, the scale" : "tensor is wanted");
+      return op.emitOpError() << "found operand " << i << " of type " << type << ", a "
+                              << (i == scale ? "float is wanted, the scale" : "tensor is wanted");
     Type element = getElementTypeOrSelf(type);
     if (!isa<FloatType>(element) && !(i == mask && element.isInteger(1)))
-      return emitOpError() << "found operand " << i << " of " << element << ", floats are wanted"
-                           << (i == mask ? ", or i1" : "");
+      return op.emitOpError() << "found operand " << i << " of " << element << ", floats are wanted"
+                              << (i == mask ? ", or i1" : "");
     loops.push_back(*each);
   }
-  const llvm::SmallBitVector &queries = loops[0], &keys = loops[1], &values = loops[2], &result = loops.back();
-  for (unsigned loop = 0; loop < mapOf(0).getNumDims(); ++loop) {
+  const llvm::SmallBitVector &queries = loops[0], &keys = loops[1], &values = loops[2], &result = loops[inputs];
+  for (unsigned loop = 0; loop < op.mapOf(0).getNumDims(); ++loop) {
     const bool q = queries.test(loop), k = keys.test(loop), v = values.test(loop), r = result.test(loop);
     const bool isDepth = q && k && !v && !r, isKeys = !q && k && v && !r, isResult = (q || k || v) && r;
     const bool isInMask = mask && loops[*mask].test(loop);
     if ((!isDepth && !isKeys && !isResult) || (isDepth && isInMask) || (isResult && isInMask && !q && !k))
-      return emitOpError()
+      return op.emitOpError()
              << "found loop d" << loop << " in " << (q ? "queries " : "") << (k ? "keys " : "") << (v ? "values " : "")
              << (isInMask ? "mask " : "") << (r ? "result" : "")
              << ": a depth of queries and keys, a dimension of keys and values, or one of the result is wanted";
   }
   int keyLoops = 0;
-  for (unsigned loop = 0; loop < mapOf(0).getNumDims(); ++loop)
+  for (unsigned loop = 0; loop < op.mapOf(0).getNumDims(); ++loop)
     keyLoops += !queries.test(loop) && keys.test(loop) && values.test(loop) && !result.test(loop);
   if (keyLoops == 0)
-    return emitOpError() << "found no dimension of keys, one of keys and values alone is wanted";
-  Block *body = getRegion().empty() ? nullptr : &getRegion().front();
+    return op.emitOpError() << "found no dimension of keys, one of keys and values alone is wanted";
+  llvm::SmallBitVector ofRows = queries;
+  ofRows |= keys;
+  ofRows &= result;
+  for (unsigned row = inputs + 1; row < operands; ++row)
+    if (loops[row] != ofRows)
+      return op.emitOpError() << "found the map " << AffineMapAttr::get(op.mapOf(row)) << " for "
+                              << op.getOutputs()[row - inputs].getType()
+                              << ", the loops of the batch and the queries are wanted";
+  Block *body = op.getRegion().empty() ? nullptr : &op.getRegion().front();
   YieldOp yield = body ? yieldOf(*body) : YieldOp();
   if (!yield || body->getNumArguments() != 1 || !isa<FloatType>(body->getArgument(0).getType()) ||
       yield.getOperandTypes() != body->getArgumentTypes())
-    return emitOpError() << "needs a region that takes a score and yields one of its type";
-  return success();
+    return op.emitOpError() << "needs a region that takes a score and yields one of its type";
+  return verifyIndices(op, queries, keys, values, result);
+}
+
+LogicalResult AttentionOp::verify() {
+  return verifyAttention(*this, 0);
+}
+
+LogicalResult OnlineAttentionOp::verify() {
+  return verifyAttention(*this, 2);
 }
 
 LogicalResult SoftmaxOp::verify() {

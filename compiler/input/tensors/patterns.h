@@ -37,7 +37,7 @@ void addBranchPatterns(mlir::RewritePatternSet &patterns);
 bool isInsideOfBody(mlir::Operation *op);
 /// linalg.softmax.
 void addAggregatePatterns(mlir::RewritePatternSet &patterns);
-/// iree_linalg_ext.attention.
+/// iree_linalg_ext.attention and online_attention.
 void addAttentionPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.quantize_affine, dequantize_affine.
 void addQuantizationPatterns(mlir::RewritePatternSet &patterns);

@@ -138,3 +138,16 @@ func.func @route(%named: tensor<?x2xi32>, %table: tensor<?x4xi32>) -> tensor<?x4
   %0 = iree_linalg_ext.route experts(8) ins(%named : tensor<?x2xi32>) outs(%table : tensor<?x4xi32>) -> tensor<?x4xi32>
   return %0 : tensor<?x4xi32>
 }
+
+// CHECK-LABEL: func.func @online_attention
+func.func @online_attention(%x: tensor<4x4xf32>, %r: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: iree_linalg_ext.online_attention {{.*}}decomposition_config = {use_exp2 = false}
+  // CHECK: iree_linalg_ext.index 1 : index
+  %0:3 = iree_linalg_ext.online_attention {decomposition_config = {use_exp2 = false}, indexing_maps = [affine_map<(m, n, d, e) -> (m, d)>, affine_map<(m, n, d, e) -> (n, d)>, affine_map<(m, n, d, e) -> (n, e)>, affine_map<(m, n, d, e) -> (m, e)>, affine_map<(m, n, d, e) -> (m)>, affine_map<(m, n, d, e) -> (m)>]}
+      ins(%x, %x, %x : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) outs(%x, %r, %r : tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%s: f32):
+    %i = iree_linalg_ext.index 1 : index
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<4x4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %0#1 : tensor<4xf32>
+}
