@@ -336,12 +336,14 @@ func.func @f(%x: tensor<4x4xf32>, %r: tensor<4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-<<<<<<< HEAD
 func.func @f(%x: tensor<2x3xi8>, %s: tensor<3xf32>, %o: tensor<2x3xf32>) -> tensor<2x3xf32> {
   // expected-error @+1 {{found "storage_unsigned", 'input_unsigned' and 'zp_unsigned' are wanted}}
   %0 = iree_linalg_ext.dequantize_affine <indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i, j)>], storage_unsigned> ins(%x, %s : tensor<2x3xi8>, tensor<3xf32>) outs(%o : tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
-=======
+}
+
+// -----
+
 func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // expected-error @+1 {{found 1 outs, 3 are wanted}}
   %0 = iree_linalg_ext.online_attention {indexing_maps = [affine_map<(m, n, d, e) -> (m, d)>, affine_map<(m, n, d, e) -> (n, d)>, affine_map<(m, n, d, e) -> (n, e)>, affine_map<(m, n, d, e) -> (m, e)>]}
@@ -363,5 +365,4 @@ func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
     iree_linalg_ext.yield %s : f32
   } -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
->>>>>>> 3cddf50b (input: attention to some of the keys at a time, and scores that know their places)
 }
