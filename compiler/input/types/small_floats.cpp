@@ -136,6 +136,13 @@ bool isWidenedLater(arith::ExtFOp op) {
          !matchPattern(op.getIn(), m_Constant());
 }
 
+Value fromF32(OpBuilder &builder, Location loc, Value value, Type to) {
+  const unsigned width = to.getIntOrFloatBitWidth();
+  if (width < 32)
+    return arith::TruncFOp::create(builder, loc, to, value);
+  return width > 32 ? arith::ExtFOp::create(builder, loc, to, value).getResult() : value;
+}
+
 struct WidenSmall : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
@@ -144,12 +151,27 @@ struct WidenSmall : OpRewritePattern<arith::ExtFOp> {
     const Location loc = op.getLoc();
     Value bits = arith::BitcastOp::create(rewriter, loc, bitsOf(op.getIn().getType()), op.getIn());
     Value value = widenSmallFloat(rewriter, loc, bits, op.getIn().getType());
-    auto to = cast<FloatType>(op.getType());
-    if (to.getWidth() < 32)
-      value = arith::TruncFOp::create(rewriter, loc, to, value);
-    else if (to.getWidth() > 32)
-      value = arith::ExtFOp::create(rewriter, loc, to, value);
-    rewriter.replaceOp(op, value);
+    rewriter.replaceOp(op, fromF32(rewriter, loc, value, op.getType()));
+    return success();
+  }
+};
+
+/// Scales: e is 2^(e - 127), which is no normal f32 where e is 0, and 255 is NaN.
+struct WidenScale : OpRewritePattern<arith::ExtFOp> {
+  explicit WidenScale(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {} // over MLIR's own, of 0 for 0
+  LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
+    if (!isScale(op.getIn().getType()))
+      return failure();
+    const Location loc = op.getLoc();
+    const FloatType f32 = rewriter.getF32Type();
+    Bits bits(rewriter, loc, f32);
+    Value code = arith::BitcastOp::create(rewriter, loc, rewriter.getI8Type(), op.getIn());
+    Value wide = arith::ExtUIOp::create(rewriter, loc, rewriter.getI32Type(), code);
+    Value exponent = bits.with<arith::ShLIOp>(wide, 23);
+    exponent = bits.select(bits.compare(arith::CmpIPredicate::eq, wide, 0), 0x00400000, exponent);
+    exponent = bits.select(bits.compare(arith::CmpIPredicate::eq, wide, 255), 0x7FC00000, exponent);
+    Value value = arith::BitcastOp::create(rewriter, loc, f32, exponent);
+    rewriter.replaceOp(op, fromF32(rewriter, loc, value, op.getType()));
     return success();
   }
 };
@@ -233,7 +255,7 @@ Value widenSmallFloat(OpBuilder &builder, Location loc, Value bits, Type type) {
 }
 
 void addSmallFloatPatterns(RewritePatternSet &patterns) {
-  patterns.add<WidenSmall, RoundSmall, SmallConstant, SelectSmall, ComputeWide>(patterns.getContext());
+  patterns.add<WidenSmall, WidenScale, RoundSmall, SmallConstant, SelectSmall, ComputeWide>(patterns.getContext());
   arith::BitcastOp::getCanonicalizationPatterns(patterns, patterns.getContext());
 }
 

@@ -232,6 +232,16 @@ def scaled(program):
         f"  check.expect_eq_const(%w, dense<[{text([a * b for a, b in zip(c, scale)])}]> : tensor<{n}xf32>) : tensor<{n}xf32>\n"
         f"  %t = arith.scaling_truncf %w, %s : tensor<{n}xf32>, tensor<{n}xf8E8M0FNU> to tensor<{n}xf4E2M1FN>\n"
         f"  check.expect_eq(%t, %c) : tensor<{n}xf4E2M1FN>\n  return\n}}\n")
+    # Every scale there is: powers of two, the least of which is no normal f32, and NaN.
+    values = ["0x7FC00000" if code == 255 else f"0x{max(code << 23, 0x00400000):08X}" for code in range(256)]
+    program.functions.append(
+        f"func.func @scales() {{\n  %c = util.unfoldable_constant dense<[{', '.join(str(code - 256 * (code > 127)) for code in range(256))}]> : tensor<256xi8>\n"
+        f"  %s = arith.bitcast %c : tensor<256xi8> to tensor<256xf8E8M0FNU>\n"
+        f"  %w = arith.extf %s : tensor<256xf8E8M0FNU> to tensor<256xf32>\n"
+        f"  check.expect_eq_const(%w, dense<[{', '.join(values)}]> : tensor<256xf32>) : tensor<256xf32>\n"
+        f"  %d = arith.extf %s : tensor<256xf8E8M0FNU> to tensor<256xf64>\n"
+        f"  %t = arith.truncf %d : tensor<256xf64> to tensor<256xf32>\n"
+        f"  check.expect_eq(%t, %w) : tensor<256xf32>\n  return\n}}\n")
 
 
 def others(program):
