@@ -13,6 +13,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -89,13 +92,34 @@ bool IntegerProduct::fits() {
   return largest < double(INT32_MAX) && (!isKnown || all >= kLeastMultiplications);
 }
 
-/// Whether two known scales have a product that is a number like others.
+/// The least and the largest magnitude of the scales that are not 0, where all are known.
+std::optional<std::pair<double, double>> magnitudesOf(const Dequantized &numbers) {
+  double least = std::numeric_limits<double>::infinity(), largest = 0;
+  auto add = [&](const APFloat &scale) {
+    if (scale.isZero())
+      return;
+    const double magnitude = std::abs(scale.convertToDouble());
+    least = std::min(least, magnitude);
+    largest = std::max(largest, magnitude);
+  };
+  Attribute scales = numbers.factor;
+  if (numbers.scale)
+    matchPattern(numbers.scale, m_Constant(&scales));
+  if (auto one = dyn_cast_or_null<FloatAttr>(scales))
+    add(one.getValue());
+  else if (auto all = dyn_cast_or_null<DenseFPElementsAttr>(scales))
+    llvm::for_each(all.getValues<APFloat>(), add);
+  else
+    return std::nullopt;
+  return std::pair(least, largest);
+}
+
+/// Whether any two known scales have a product that is a number like others.
 bool IntegerProduct::haveProductOfScales() {
-  FloatAttr left = sides_[0].integers.numbers.factor, right = sides_[1].integers.numbers.factor;
-  if (!left || !right || left.getValue().isZero() || right.getValue().isZero())
-    return true;
-  const APFloat product = left.getValue() * right.getValue();
-  return product.isFinite() && product.isNormal();
+  const auto left = magnitudesOf(sides_[0].integers.numbers), right = magnitudesOf(sides_[1].integers.numbers);
+  return !left || !right ||
+         (left->first * right->first >= std::numeric_limits<float>::min() &&
+          left->second * right->second <= std::numeric_limits<float>::max());
 }
 
 /// Whether the loops still have sizes: where both sides repeat their elements along one that is reduced, none says how
