@@ -26,6 +26,7 @@ constexpr StringRef kQuantization[] = {"quantization_info"};
 
 /// Of one dialect, sorted by name.
 constexpr Respelled kTosa[] = {
+    {"apply_scale", 3, {}},
     {"argmax", 1, kAxis},
     {"arithmetic_right_shift", 2, {}},
     {"avg_pool2d", 3, kQuantization},

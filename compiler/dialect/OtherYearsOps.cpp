@@ -223,7 +223,8 @@ ParseResult parseTosa(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-constexpr StringLiteral kTosaNames[] = {"tosa.Argmax",
+constexpr StringLiteral kTosaNames[] = {"tosa.Apply_scale",
+                                        "tosa.Argmax",
                                         "tosa.Arithmetic_right_shift",
                                         "tosa.Avg_pool2d",
                                         "tosa.Clamp",

@@ -25,13 +25,15 @@ public:
   LogicalResult run() {
     const StringRef word = StringRef(name_).split('.').second;
     const bool isTransform = word == "fft2d" || word == "rfft2d"; // of two results
-    if (op_->getNumResults() != (isTransform ? 2 : 1) ||
-        !llvm::all_of(op_->getResultTypes(), llvm::IsaPred<RankedTensorType>))
+    auto isRead = [&](Type type) {
+      return isa<RankedTensorType>(type) || (word == "apply_scale" && isa<IntegerType>(type));
+    };
+    if (op_->getNumResults() != (isTransform ? 2 : 1) || !llvm::all_of(op_->getResultTypes(), isRead))
       return op_->emitError() << "'" << name_ << "' wants "
-                              << (isTransform ? "two results, tensors" : "one result, a tensor") << " that "
-                              << (isTransform ? "have" : "has") << " a rank";
+                              << (isTransform ? "two results, tensors that have" : "one result, a tensor that has")
+                              << " a rank";
     for (Value operand : operands_)
-      if (!isa<RankedTensorType, tosa::shapeType>(operand.getType()))
+      if (!isRead(operand.getType()) && !isa<tosa::shapeType>(operand.getType()))
         return op_->emitError() << "'" << name_ << "' wants operands that are tensors, and have a rank";
     changeArrays();
     if (LogicalResult changed = change(word); failed(changed))

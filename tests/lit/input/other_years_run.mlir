@@ -2,7 +2,7 @@
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon
 // RUN: tenon-check %t.tenon --device=emulator | FileCheck %s
 // RUN: tenon-opt %s --allow-unregistered-dialect --tenon-read-input | FileCheck %s --check-prefix=TODAY --implicit-check-not=Expand --implicit-check-not=tosa.{{[A-Z]}}
-// CHECK: 19 functions: 57 expectations hold, 0 failed
+// CHECK: 19 functions: 58 expectations hold, 0 failed
 // TODAY: tensor.expand_shape {{.*}} output_shape [2, 2, 2]
 // TODAY: linalg.elementwise kind=#linalg.elementwise_kind<add>
 // TODAY: linalg.pack
@@ -154,6 +154,10 @@ func.func @flag_clauses() {
   %1 = tosa.rescale %x, %m, %s, %from, %to scale32(true) rounding_mode<SINGLE_ROUND> per_channel(false) input_unsigned(false) output_unsigned(false)
       : (tensor<4xi32>, tensor<1xi32>, tensor<1xi8>, tensor<1xi32>, tensor<1xi8>) -> tensor<4xi8>
   check.expect_eq_const(%1, dense<[6, 7, 3, 7]> : tensor<4xi8>) : tensor<4xi8>
+  %ms = tosa.const values(dense<1073741824> : tensor<4xi32>) : () -> tensor<4xi32>
+  %ss = tosa.const values(dense<31> : tensor<4xi8>) : () -> tensor<4xi8>
+  %a = tosa.apply_scale %x, %ms, %ss rounding_mode<SINGLE_ROUND> : (tensor<4xi32>, tensor<4xi32>, tensor<4xi8>) -> tensor<4xi32>
+  check.expect_eq_const(%a, dense<[3, 4, 0, 4]> : tensor<4xi32>) : tensor<4xi32>
   %n = util.unfoldable_constant dense<[1.0, 0x7FC00000]> : tensor<2xf32>
   %o = util.unfoldable_constant dense<[2.0, 5.0]> : tensor<2xf32>
   %2 = tosa.maximum %n, %o nan_mode<IGNORE> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
