@@ -63,10 +63,11 @@ bool isNarrow(const RowDemand &demand) {
   return demand.width > 4;
 }
 
-/// Of short rows of narrow elements a thread has two vectors: as many loads on their way as with two rows, and half as
-/// many exchanges (an H200, layernorm 1048576 x 128 bf16: 142 us instead of 160, of unknown length 152 instead of 203).
+/// Of short rows a thread has two vectors: as many loads on their way as with two rows, and half as many exchanges (an
+/// H200, layernorm 1048576 x 128 bf16: 142 us instead of 160, of unknown length 152 instead of 203). Of two rows of
+/// unknown length ptxas puts the second load behind what waits for the first (softmax 1048576 x 128 f32 284 -> 254 us).
 bool takesPairs(const RowDemand &demand) {
-  return demand.again && isNarrow(demand) && demand.tensors == 1;
+  return demand.again && demand.tensors == 1;
 }
 
 /// What threads compute of vectors that the row has not takes time, too: half as many threads with more vectors each
@@ -174,7 +175,7 @@ RowPath rowPath(const RowDemand &demand, int64_t columns, std::optional<int64_t>
     // Two vectors a thread are as many loads, and one exchange less.
     if (!demand.again && vectors <= kWarp)
       path.lanes = std::max(1u, path.lanes / 2);
-    else if (takesPairs(demand) && path.lanes > 2 && vectors <= kWarp)
+    else if (takesPairs(demand) && isNarrow(demand) && path.lanes > 2 && vectors <= kWarp)
       path.lanes /= 2;
     else if (demand.again && isNarrow(demand) && vectors > 2 * kWarp)
       path.lanes = 2 * kWarp;
@@ -225,13 +226,14 @@ public:
   /// Rows that `lanes` threads keep, `chunks` vectors or fewer each.
   /// @param ofFew lanes where rows are so few that threads would be idle; 0: the same
   void addKept(uint32_t lanes, uint32_t chunks, uint32_t ofFew = 0) {
-    const uint32_t kept = std::min(chunks, keptBy(lanes));
-    RowPath path{.lanes = lanes,
-                 .chunks = kept,
-                 .threads = lanes > kWarp ? lanes : kRowThreads,
-                 .rows = rowsAtOnce(demand_, lanes, kept)};
-    const int64_t around = holdsEdges(lanes) ? demand_.width - 1 : 0;
-    add(path, int64_t(lanes) * kept * demand_.width + around, ofFew);
+    addPath(lanes, std::min(chunks, keptBy(lanes)), ofFew);
+  }
+  /// Many lanes may keep twice as many vectors each as fewer ones, four times as long a row together. Between those,
+  /// two vectors a thread: what a row has not would take as long as what it has (an H200, layernorm of unknown length,
+  /// 65536 x 2048 bf16: 222 -> 134 us).
+  void addBetween() {
+    if (const uint32_t most = keptBy(kManyLanes); most > keptBy(kManyLanes - 1))
+      addPath(llvm::bit_floor(kManyLanes * most / 4), 2, /*ofFew=*/0);
   }
   /// Rows that are read in a loop; by more threads where they are few.
   void addLooped(uint32_t lanes, int64_t longest) {
@@ -275,6 +277,14 @@ private:
     if (!demand_.again)
       return inRegisters(kFewSeenOnce);
     return lanes >= kManyLanes ? inRegisters(kFewKept) : chunksIn(kFewKept, demand_);
+  }
+  void addPath(uint32_t lanes, uint32_t kept, uint32_t ofFew) {
+    RowPath path{.lanes = lanes,
+                 .chunks = kept,
+                 .threads = lanes > kWarp ? lanes : kRowThreads,
+                 .rows = rowsAtOnce(demand_, lanes, kept)};
+    const int64_t around = holdsEdges(lanes) ? demand_.width - 1 : 0;
+    add(path, int64_t(lanes) * kept * demand_.width + around, ofFew);
   }
   void add(RowPath path, int64_t longest, uint32_t ofFew) {
     if (longest <= reached_)
@@ -347,8 +357,11 @@ SmallVector<RowPath> rowPathsOfAnyLength(const RowDemand &demand, std::optional<
     for (uint32_t lanes : {4u, 8u, 16u, kWarp})
       paths.addKept(lanes / each, each);
     paths.addKept(kWarp, 4, kMostOfFewRows);
-    for (uint32_t lanes : {64u, 128u, 256u})
+    for (uint32_t lanes : {64u, 128u, 256u}) {
+      if (lanes == kManyLanes)
+        paths.addBetween();
       paths.addKept(lanes, 4);
+    }
     if (!demand.onePass)
       for (uint32_t lanes = 512; lanes <= (isNarrow(demand) ? 512 : kMostThreads); lanes *= 2)
         paths.addKept(lanes, 4);

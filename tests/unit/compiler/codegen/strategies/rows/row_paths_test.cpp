@@ -95,6 +95,30 @@ TEST(RowPathsTest, ShortRowsOfUnknownLengthTakeFewThreads) {
       EXPECT_LE(lanes(demand(width), columns), std::max(2 * uint32_t(llvm::PowerOf2Ceil(columns)), width)) << columns;
 }
 
+TEST(RowPathsTest, ShortRowsOfUnknownLengthAreTwoVectorsOfAThread) {
+  for (uint32_t width : {4U, 8U})
+    for (const RowPath &path : rowPathsOfAnyLength(demand(width)))
+      if (path.longest > 2 * width && path.longest <= 32 * width) {
+        EXPECT_EQ(path.chunks, 2U) << path.longest;
+        EXPECT_EQ(path.rows, 1U) << path.longest;
+      }
+}
+
+/// Places of the path that many rows of so many elements take.
+int64_t placesFor(const RowDemand &demand, int64_t columns) {
+  for (const RowPath &path : rowPathsOfAnyLength(demand))
+    if (path.above < columns && columns <= path.longest && path.mostRows == kAnyLength)
+      return kept(path) * demand.width;
+  return 0;
+}
+
+TEST(RowPathsTest, RowsOfUnknownLengthFillHalfOfTheirPlaces) {
+  for (uint32_t width : {4U, 8U})
+    for (uint32_t tensors : {1U, 2U})
+      for (int64_t columns = 257; columns < 8192; columns += columns / 16)
+        EXPECT_LE(placesFor(demand(width, tensors), columns), 2 * columns) << width << " " << tensors << " " << columns;
+}
+
 TEST(RowPathsTest, RowsThatAreNotReadAgainAreNotKept) {
   for (int64_t columns : {1, 100, 4096, 1 << 20})
     EXPECT_EQ(rowPath(demand(4, 1, /*again=*/false), columns).chunks, 0u);
