@@ -47,11 +47,35 @@ template <typename Source, unsigned classes> struct ToClassTest : OpConversionPa
   }
 };
 
-/// 1 / sqrt(x), both correctly rounded.
+/// Of f32 the hardware's estimate, to 22.9 bits, and a step of Newton's: nearer than two operations that are each
+/// correctly rounded, in 6 instructions instead of 40, and without the calls for numbers at the ends of their range,
+/// across which registers have to be kept. Of 0, infinities and NaN there is no step. Else 1 / sqrt(x).
 struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
     Type type = op.getType();
+    if (type.isF32()) {
+      const Location loc = op.getLoc();
+      auto number = [&](float value) -> Value {
+        return arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(value));
+      };
+      Value x = op.getOperand();
+      Value y = LLVM::CallIntrinsicOp::create(rewriter, loc, type, rewriter.getStringAttr("llvm.nvvm.rsqrt.approx.f"),
+                                              ValueRange(x))
+                    .getResult(0);
+      if (arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn)) {
+        rewriter.replaceOp(op, y);
+        return success();
+      }
+      // (1 - x y y) / 2 is what y is off by, as a part of y.
+      Value minus = arith::NegFOp::create(rewriter, loc, arith::MulFOp::create(rewriter, loc, x, y));
+      Value error = math::FmaOp::create(rewriter, loc, minus, y, number(1));
+      Value half = arith::MulFOp::create(rewriter, loc, y, number(0.5));
+      Value better = math::FmaOp::create(rewriter, loc, half, error, y);
+      Value isNumber = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::ORD, error, error);
+      rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, better, y);
+      return success();
+    }
     Value one = arith::ConstantOp::create(rewriter, op.getLoc(), type, rewriter.getFloatAttr(type, 1.0));
     Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand());
     rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root);

@@ -41,7 +41,7 @@ bool isOfEveryTarget(Operation &op) {
   if (auto call = dyn_cast<LLVM::CallOp>(op))
     return isOfEveryTarget(call);
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
-    return call.getIntrin().starts_with("llvm.nvvm.mulhi.");
+    return call.getIntrin().starts_with("llvm.nvvm.mulhi.") || call.getIntrin() == "llvm.nvvm.rsqrt.approx.f";
   if (auto load = dyn_cast<LLVM::LoadOp>(op); load && load.getNontemporal())
     return false; // cache_hints.h
   // Assembly is printed as it stands. Names of the two floors: what is plain arithmetic and control flow, and registers

@@ -30,8 +30,15 @@ TEST_F(LowerToLlvm, ExactFunctionsAreIntrinsics) {
   EXPECT_TRUE(has<mlir::LLVM::RoundEvenOp>());
 }
 
-TEST_F(LowerToLlvm, ReciprocalSquareRootIsARootAndADivision) {
+TEST_F(LowerToLlvm, ReciprocalSquareRootIsAnEstimateAndAStep) {
   EXPECT_EQ(callsOf(kernelText("f32", "math.rsqrt", 1)), "");
+  EXPECT_TRUE(has<mlir::LLVM::CallIntrinsicOp>());
+  EXPECT_TRUE(has<mlir::LLVM::FMAOp>());
+  EXPECT_FALSE(has<mlir::LLVM::SqrtOp>() || has<mlir::LLVM::FDivOp>());
+}
+
+TEST_F(LowerToLlvm, ReciprocalSquareRootOfF64IsARootAndADivision) {
+  EXPECT_EQ(callsOf(kernelText("f64", "math.rsqrt", 1)), "");
   EXPECT_TRUE(has<mlir::LLVM::SqrtOp>());
   EXPECT_TRUE(has<mlir::LLVM::FDivOp>());
 }
