@@ -25,8 +25,11 @@ constexpr int64_t kManyBlocks = 512;
 constexpr int64_t kMostParts = 1024;
 // Blocks for longer lines, so that those which begin last take little of the whole.
 constexpr int64_t kBlocksOfVeryLong = 2048, kVeryLongLine = 16 << 20;
-// A line shorter than that gains nothing from a second kernel.
-constexpr int64_t kLongLine = 32768;
+// A line shorter than that gains nothing from a second kernel, unless lines are so few that nearly all multiprocessors
+// would be idle (an H200, one line of 16384 f32: 3.7 us by one block, 2.2 by 16).
+constexpr int64_t kLongLine = 32768, kFewLines = 32, kLineOfFew = 8192;
+// Where it is not known how long they are: blocks for those that are no longer than so many small tiles.
+constexpr int64_t kPartsOfFew = 128, kLongOfFew = 131072;
 // The same for threads that walk down lines of their own.
 constexpr int64_t kManyThreads = 65536;
 constexpr int64_t kDeepLine = 2048;
@@ -98,19 +101,34 @@ constexpr int64_t kMostRowParts = 2048;
 constexpr Cut kCutColumns[] = {{0, 64, 1024}, {64, 1024, 64}, {1024, kManyThreads / 4, 4}};
 constexpr int64_t kMostColumnParts = kManyThreads;
 
+/// Vectors of a thread's tile where lines are cut: fewer where there would not be blocks enough.
+int64_t chunksOf(int64_t lines, int64_t length, uint32_t width) {
+  const auto blocks = uint64_t(lines * llvm::divideCeil(length, kThreads * width));
+  return int64_t(llvm::bit_floor(std::clamp<uint64_t>(blocks / kManyBlocks, 1, kMostChunks)));
+}
+
 AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   const uint32_t width = widthOf(sum.element);
   const int64_t warpTile = int64_t(kWarp) * width * kMostChunks;
   const std::optional<int64_t> length = shape.knownLength(), lines = shape.knownLines();
   AlongPlans result;
   const Plan block = rowsPlan(shape, kThreads, kMostChunks, width);
-  const bool fewLines = lines && *lines < kManyBlocks / 2;
+  const bool fewLines = lines && *lines < kManyBlocks / 2, leaveIdle = lines && *lines <= kFewLines;
   const SmallVector<Extent> by = {shape.length};
-  const auto isLong = length ? SmallVector<Guard>() : SmallVector<Guard>{Guard{by, kLongLine, std::nullopt}};
+  const auto isLong =
+      length ? SmallVector<Guard>() : SmallVector<Guard>{Guard{by, leaveIdle ? kLongOfFew : kLongLine, std::nullopt}};
   auto addLong = [&] {
+    if (lines && length) {
+      const Plan cut = rowsPlan(shape, kThreads, chunksOf(*lines, *length, width), width);
+      const int64_t most =
+                        partsFor(*lines, *length >= kVeryLongLine ? kBlocksOfVeryLong : kManyBlocks, kBlocksOfVeryLong),
+                    tiles = llvm::divideCeil(*length, kThreads * width * cut.choice("chunks"));
+      const int64_t parts = std::clamp<int64_t>(tiles, 2, most);
+      addParts(result, cut, parts, isLong);
+      return addScratch(result, sum.type, shape, parts);
+    }
     if (lines) {
-      const int64_t wanted = !length ? kMostParts : *length >= kVeryLongLine ? kBlocksOfVeryLong : kManyBlocks;
-      const int64_t parts = partsFor(*lines, wanted, kBlocksOfVeryLong);
+      const int64_t parts = partsFor(*lines, kMostParts, kBlocksOfVeryLong);
       addParts(result, block, parts, isLong);
       return addScratch(result, sum.type, shape, parts);
     }
@@ -122,7 +140,7 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
     result.kernels.push_back(many);
   };
   if (length) {
-    if ((fewLines || !lines) && *length >= kLongLine) {
+    if ((fewLines || !lines) && *length >= (leaveIdle ? kLineOfFew : kLongLine)) {
       addLong();
       return result;
     }
@@ -144,8 +162,12 @@ AlongPlans rowsPlans(const LineShape &shape, const Sum &sum) {
   small.guards = {Guard{by, warpTile, 2 * warpTile}};
   const bool mayCut = fewLines || !lines;
   Plan middle = fewLines ? rowsPlan(shape, kMostThreads, kMostChunks, width) : block;
-  middle.guards = {Guard{by, 2 * warpTile, mayCut ? std::optional(kLongLine) : std::nullopt}};
+  const int64_t longest = leaveIdle ? kLineOfFew : kLongLine; // of a block
+  middle.guards = {Guard{by, 2 * warpTile, mayCut ? std::optional(longest) : std::nullopt}};
   result.kernels = {warp, small, middle};
+  if (leaveIdle)
+    addParts(result, rowsPlan(shape, kThreads, 1, width), std::min(kPartsOfFew, partsFor(*lines, kMostParts)),
+             Guard{by, kLineOfFew, kLongOfFew});
   if (mayCut)
     addLong();
   return result;

@@ -8,7 +8,7 @@
 // CHECK: hal.executable.export public @long_dispatch_0
 // CHECK: hal.executable.export public @long_dispatch_0_1
 // CHECK: func.func @long_dispatch_0(%{{.*}}: tensor<1048576xf32>) -> (tensor<1048576xf32>, tensor<512xf32>)
-// CHECK-SAME: tenon.strategy = {chunks = 4 : i64, lanes = 256 : i64, name = "scan", parts = 512 : i64, pass = 1 : i64, threads = 256 : i64, width = 4 : i64}
+// CHECK-SAME: tenon.strategy = {chunks = 2 : i64, lanes = 256 : i64, name = "scan", parts = 512 : i64, pass = 1 : i64, threads = 256 : i64, width = 4 : i64}
 // CHECK: func.func @long_dispatch_0_1({{.*}}) -> (tensor<1048576xf32> {tenon.tied = 1 : i64}, tensor<512xf32> {tenon.tied = 2 : i64})
 // CHECK-SAME: pass = 2
 func.func @long(%x: tensor<1048576xf32>) -> tensor<1048576xf32> {

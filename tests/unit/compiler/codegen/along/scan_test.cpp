@@ -41,12 +41,41 @@ TEST_F(ScanTest, FewLongLinesAreCut) {
 
 TEST_F(ScanTest, UnknownLengthsHaveGuardsThatLeaveNoneOut) {
   AlongPlans plans = scan("tensor<?xf32>", "tensor<f32>", 0);
-  ASSERT_EQ(plans.kernels.size(), 5u);
+  ASSERT_EQ(plans.kernels.size(), 7u);
   EXPECT_TRUE(plans.kernels[0].guards[0].orEmpty);
-  for (size_t i = 1; i < 4; ++i)
+  for (size_t i : {1, 2, 3, 5})
     EXPECT_EQ(plans.kernels[i].guards[0].above, *plans.kernels[i - 1].guards[0].most);
-  EXPECT_EQ(plans.kernels[4].guards[0].above, plans.kernels[3].guards[0].above); // both kernels of a long line
-  EXPECT_FALSE(plans.kernels[4].guards[0].most.has_value());
+  for (size_t i : {4, 6}) { // both kernels of a line in parts
+    EXPECT_EQ(plans.kernels[i].guards[0].above, plans.kernels[i - 1].guards[0].above);
+    EXPECT_EQ(choice(plans.kernels[i], "parts"), choice(plans.kernels[i - 1], "parts"));
+  }
+  EXPECT_FALSE(plans.kernels[6].guards[0].most.has_value());
+}
+
+TEST_F(ScanTest, LinesThatWouldLeaveMultiprocessorsIdleAreCutIntoSmallTiles) {
+  auto cut = [&](const std::string &lines, const std::string &length) {
+    AlongPlans plans = scan("tensor<" + lines + "x" + length + "xf32>", "tensor<" + lines + "xf32>", 1);
+    const bool isCut = plans.kernels.size() == 2;
+    EXPECT_EQ(plans.scratch.size(), isCut ? 1U : 0U);
+    return isCut ? std::pair(choice(plans.kernels[0], "parts"), choice(plans.kernels[0], "chunks"))
+                 : std::pair(int64_t(1), int64_t(0));
+  };
+  EXPECT_EQ(cut("1", "16384"), std::pair(int64_t(16), int64_t(1)));
+  EXPECT_EQ(cut("32", "8192"), std::pair(int64_t(8), int64_t(1)));
+  EXPECT_EQ(cut("1", "8191").first, 1);
+  EXPECT_EQ(cut("33", "16384").first, 1);
+  EXPECT_EQ(cut("1", "262144"), std::pair(int64_t(256), int64_t(1)));
+  EXPECT_EQ(cut("1", "4194304"), std::pair(int64_t(512), int64_t(4)));
+}
+
+TEST_F(ScanTest, PartsOfFewLinesHavePlacesInScratchMemory) {
+  for (int64_t lines : {1, 2, 7, 31, 32, 33, 200}) {
+    const std::string number = std::to_string(lines);
+    AlongPlans plans = scan("tensor<" + number + "x?xf32>", "tensor<" + number + "xf32>", 1);
+    ASSERT_EQ(plans.scratch.size(), 1u);
+    for (const Plan &plan : plans.kernels)
+      EXPECT_LE(choice(plan, "parts"), plans.scratch[0].extents.back().size) << lines;
+  }
 }
 
 TEST_F(ScanTest, UnknownNumbersOfLinesAreCutByWhatTheyAre) {
