@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/elementwise.h"
 
+#include "compiler/codegen/kernel/bodies/early_reads.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-
-#include "mlir/Analysis/SliceAnalysis.h"
 
 using namespace mlir;
 
@@ -210,10 +209,17 @@ private:
                             w_.bodies.areBasesAligned(width_));
     if (!isOfWholeRows)
       isWhole = k_.both(isWhole, k_.less(last, w_.space.size(axes_ - 1)));
+    auto none = [&] { return SmallVector<Value>{k_.less(first, elements_)}; };
+    auto one = [&] { // the last thread's: of whole rows a vector is there or it is not
+      Value isThere = k_.both(k_.less(first, elements_), w_.bodies.areBasesAligned(width_));
+      return k_.choose(
+          isThere, k_.b.getI1Type(), [&] { return SmallVector<Value>{writeSure(points.front(), isOfWholeRows)}; },
+          none);
+    };
     const Value areLeft =
         k_.choose(
               isWhole, k_.b.getI1Type(), [&] { return SmallVector<Value>{writeSure(points, isOfWholeRows)}; },
-              [&] { return SmallVector<Value>{k_.less(first, elements_)}; })
+              [&] { return apart_ > 1 ? one() : none(); })
             .front();
     for (int64_t each = 0; each < apart_; ++each) {
       Value begin = k_.add(first_, k_.number(each * ofThreads));
@@ -345,24 +351,6 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   return Plan{name, kThreads, {{"width", width}, {"unrolled", rounds}}, {{extentsOf(axes), int64_t(kThreads) * width}}};
 }
 
-/// Whether some body reads what another tensor names: a row of a table, whose place a thread waits for before it can
-/// ask for elements.
-bool readsNamedPlaces(const KernelFunction &kernel) {
-  auto isLoaded = [](Value place) {
-    SetVector<Operation *> before;
-    BackwardSliceOptions options;
-    options.omitBlockArguments = options.inclusive = true;
-    (void)getBackwardSlice(place, &before, options);
-    auto isElement = [](Value value) { return isa<BlockArgument>(value); };
-    return isElement(place) ||
-           llvm::any_of(before, [&](Operation *op) { return llvm::any_of(op->getOperands(), isElement); });
-  };
-  return llvm::any_of(kernel.ops, [&](const KernelOp &op) {
-    return llvm::any_of(linalg::GenericOp(op.op).getBody()->getOps<tensor::ExtractOp>(),
-                        [&](tensor::ExtractOp read) { return llvm::any_of(read.getIndices(), isLoaded); });
-  });
-}
-
 /// Vectors of a thread where the place of each is read first, so that both places are on their way, and then both
 /// vectors: of whole rows, by kernels that do little else (an H200, 1048576 of 50000 rows of 1024 f32: 2135 -> 1981 us;
 /// copies whose places are known gain nothing).
@@ -434,12 +422,20 @@ std::vector<Plan> Elementwise::plans(const KernelFunction &kernel, const GroupSh
   std::optional<int64_t> wider;
   auto add = [&](Plan plan, int64_t multiple) {
     plan.choices.push_back({"multiple", multiple});
-    takeTwo(plan, kernel, shape, multiple);
     plan.guards = {row};
     plan.guards.back().multipleOf = multiple;
     plan.guards.back().noMultipleOf = wider;
-    plans.push_back(std::move(plan));
     wider = multiple;
+    // Of few elements blocks with one vector a thread are done earlier.
+    Plan two = plan;
+    takeTwo(two, kernel, shape, multiple);
+    if (two.choice("apart") != 0) {
+      const int64_t few = kBlocksOfApart * two.grid.front().perBlock;
+      plan.guards.push_back(Guard{.length = extentsOf(shape.axes), .most = few, .orEmpty = true});
+      two.guards.push_back(Guard{.length = extentsOf(shape.axes), .above = few});
+      plans.push_back(std::move(two));
+    }
+    plans.push_back(std::move(plan));
   };
   if (width == 4 && isNarrowByRows(kernel, shape) && 8 * workOf(kernel) <= kMaxWorkPerThread)
     add(planOf(name(), kernel, shape, 8), 8);

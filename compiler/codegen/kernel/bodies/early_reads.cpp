@@ -24,6 +24,19 @@ static bool isOfInputs(linalg::GenericOp op, Value value) {
   return true;
 }
 
+bool readsNamedPlaces(const KernelFunction &kernel) {
+  llvm::SmallSetVector<Value, 8> made;
+  for (const KernelOp &op : kernel.ops)
+    for (auto read : linalg::GenericOp(op.op).getBody()->getOps<tensor::ExtractOp>())
+      made.insert(read.getIndices().begin(), read.getIndices().end());
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (isa<BlockArgument>(made[i]))
+      return true;
+    made.insert(made[i].getDefiningOp()->operand_begin(), made[i].getDefiningOp()->operand_end());
+  }
+  return false;
+}
+
 SmallVector<Value> readsOf(linalg::GenericOp op) {
   llvm::SmallSetVector<Value, 4> reads;
   for (auto read : op.getBody()->getOps<tensor::ExtractOp>()) {

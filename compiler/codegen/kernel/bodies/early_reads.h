@@ -12,6 +12,10 @@ namespace tenon::compiler::codegen {
 /// does.
 llvm::SmallVector<mlir::Value> readsOf(mlir::linalg::GenericOp op);
 
+/// Whether some body reads what another tensor names: a row of a table, whose place a thread waits for before it can
+/// ask for elements.
+bool readsNamedPlaces(const KernelFunction &kernel);
+
 class EarlyReads {
 public:
   EarlyReads(Bodies &bodies, const KernelFunction &kernel, const GroupShape &shape);
