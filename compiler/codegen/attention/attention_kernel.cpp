@@ -74,6 +74,24 @@ static void moveLast(SmallVector<unsigned> &axes, unsigned last) {
     std::rotate(found, found + 1, axes.end());
 }
 
+/// Vectors of an operand go along the last of its axes. Another one may be last since they were looked for, or the one
+/// that was may be of the batch: then neighbours along the last are none in memory, unless a tensor lies so.
+static void findVectors(Operand &operand, const Product &product, const GroupShape &shape) {
+  const unsigned reduced = product.reduced.back(), across = operand.across.empty() ? reduced : operand.across.back();
+  if (operand.vectorAxis == (operand.isAlongReduced ? reduced : across))
+    return;
+  auto liesAlong = [&](const KernelTensor &tensor, const KernelOp &op, unsigned axis) {
+    return shape.along(tensor, op.op, axis) == GroupShape::Along::Adjacent;
+  };
+  operand.isAlongReduced = across == reduced || llvm::none_of(operand.inputs, [&](const OperandInput &each) {
+                             return liesAlong(each.input->tensor, *each.op, across);
+                           });
+  operand.vectorAxis = operand.isAlongReduced ? reduced : across;
+  if (operand.plain && !liesAlong(operand.plain->tensor, *product.op, operand.vectorAxis))
+    operand.plain = nullptr;
+  operand.border = nullptr;
+}
+
 /// Rows are numbered along that of their axes last which logits are hidden by, however they lie in memory: rows of a
 /// tile then are neighbours along it (hiding.h). Keys of several heads are numbered head by head.
 static void orderAxes(Attention &attention, const GroupShape &shape) {
@@ -92,6 +110,8 @@ static void orderAxes(Attention &attention, const GroupShape &shape) {
     if (key)
       for (SmallVector<unsigned> *axes : {&product->columns, &product->right.across, &product->reduced})
         moveLast(*axes, *key);
+    for (Operand *operand : {&product->left, &product->right})
+      findVectors(*operand, *product, shape);
   }
 }
 
