@@ -49,7 +49,8 @@ bool hasWork(func::FuncOp function) {
                       linalg_ext::QuantizeAffineOp, linalg_ext::ReverseOp, linalg_ext::SoftmaxOp,
                       linalg_ext::WinogradFilterOp, linalg_ext::WinogradInputOp, linalg_ext::WinogradOutputOp,
                       linalg_ext::TopkOp, linalg_ext::TopkV2Op>(op);
-        return isWork ? WalkResult::interrupt() : WalkResult::advance();
+        auto scatter = dyn_cast<linalg_ext::ScatterOp>(op);
+        return isWork || (scatter && isMasked(scatter)) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

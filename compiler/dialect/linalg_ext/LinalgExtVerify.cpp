@@ -143,6 +143,18 @@ LogicalResult verifyPlaces(Operation *op, RankedTensorType indices, RankedTensor
   return success();
 }
 
+/// Which slices there are: an i1 for each, where there are three ins.
+template <typename Op>
+LogicalResult verifyMask(Op op, RankedTensorType slices, RankedTensorType whole, bool mayOverlap) {
+  if (op.getInputs().size() != 3)
+    return success();
+  const RankedTensorType indices = tensorType(op.getInputs()[1]), mask = tensorType(op.getInputs()[2]);
+  const int64_t batch = batchRankOf(indices, slices, whole, int64_t(op.getDimensionMap().size()), mayOverlap);
+  if (!mask.getElementType().isInteger(1))
+    return op.emitOpError() << "found a mask of " << mask.getElementType() << ", i1 is wanted";
+  return verifySizes(op, "a mask", mask, indices.getShape().take_front(batch));
+}
+
 } // namespace
 
 LogicalResult ScanOp::verify() {
@@ -207,22 +219,24 @@ LogicalResult TopkV2Op::verify() {
 LogicalResult ScatterOp::verify() {
   // Two more are keys and numbers of its updates (dispatch/sorted_scatters.h).
   const bool isSorted = (*this)->hasAttr(kSortedAttr);
-  if (failed(verifyCounts(*this, getInputs(), isSorted ? 4 : 2, isSorted ? 4 : 2, getOutputs(), 1, 1)))
+  if (failed(verifyCounts(*this, getInputs(), isSorted ? 4 : 2, isSorted ? 4 : 3, getOutputs(), 1, 1)))
     return failure();
   RankedTensorType original = tensorType(getOutputs()[0]);
   if (failed(verifyPlaces(*this, tensorType(getInputs()[1]), tensorType(getInputs()[0]), original, getDimensionMap(),
-                          /*smallerSlices=*/true)))
+                          /*smallerSlices=*/true)) ||
+      failed(verifyMask(*this, tensorType(getInputs()[0]), original, /*mayOverlap=*/true)))
     return failure();
   Type update = elementOf(getInputs()[0]);
   return verifyRegion(*this, {update, original.getElementType()}, {original.getElementType()});
 }
 
 LogicalResult GatherOp::verify() {
-  if (failed(verifyCounts(*this, getInputs(), 2, 2, getOutputs(), 1, 1)))
+  if (failed(verifyCounts(*this, getInputs(), 2, 3, getOutputs(), 1, 1)))
     return failure();
   RankedTensorType result = tensorType(getOutputs()[0]);
   if (failed(verifyPlaces(*this, tensorType(getInputs()[1]), result, tensorType(getInputs()[0]), getDimensionMap(),
-                          /*smallerSlices=*/false)))
+                          /*smallerSlices=*/false)) ||
+      failed(verifyMask(*this, result, tensorType(getInputs()[0]), /*mayOverlap=*/false)))
     return failure();
   Type element = elementOf(getInputs()[0]);
   if (!getRegion().empty())

@@ -55,16 +55,47 @@ struct LowerGather : OpRewritePattern<linalg_ext::GatherOp> {
             if (!place)
               place = places[next++];
           Value element = readElement(b, loc, source, at);
-          if (op.getRegion().empty())
+          Block *body = op.getRegion().empty() ? nullptr : &op.getRegion().front();
+          const bool isMasked = op.getInputs().size() == 3;
+          if (!body && !isMasked)
             return element;
-          Block &body = op.getRegion().front();
-          Value old =
-              body.getArgument(1).use_empty()
-                  ? arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOf(output).getElementType())).getResult()
-                  : readElement(b, loc, output, places);
-          return copyBody(b, body, {element, old}).front();
+          Value old = isMasked || !body->getArgument(1).use_empty()
+                          ? readElement(b, loc, output, places)
+                          : arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOf(output).getElementType()));
+          if (body)
+            element = copyBody(b, *body, {element, old}).front();
+          if (!isMasked)
+            return element;
+          Value isRead = readElement(b, loc, op.getInputs()[2], places.take_front(batch));
+          return arith::SelectOp::create(b, loc, isRead, element, old).getResult();
         });
     rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// What a mask leaves out is named a place outside of the tensor, where nothing is stored.
+struct LowerMaskedScatter : OpRewritePattern<linalg_ext::ScatterOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg_ext::ScatterOp op, PatternRewriter &rewriter) const override {
+    if (!isMasked(op))
+      return failure();
+    Value indices = op.getInputs()[1], mask = op.getInputs()[2];
+    const auto batch = unsigned(cast<RankedTensorType>(mask.getType()).getRank());
+    auto type = cast<RankedTensorType>(indices.getType());
+    Value named =
+        buildElements(rewriter, op.getLoc(), type, tensor::getMixedSizes(rewriter, op.getLoc(), indices),
+                      [&](OpBuilder &b, Location loc, ValueRange places) {
+                        Value outside = arith::ConstantOp::create(b, loc, b.getIntegerAttr(type.getElementType(), -1));
+                        return arith::SelectOp::create(b, loc, readElement(b, loc, mask, places.take_front(batch)),
+                                                       readElement(b, loc, indices, places), outside)
+                            .getResult();
+                      });
+    auto plain =
+        linalg_ext::ScatterOp::create(rewriter, op.getLoc(), op.getResultTypes(), ValueRange{op.getInputs()[0], named},
+                                      op.getOutputs(), op.getDimensionMapAttr(), op.getUniqueIndicesAttr());
+    rewriter.inlineRegionBefore(op.getRegion(), plain.getRegion(), plain.getRegion().end());
+    rewriter.replaceOp(op, plain);
     return success();
   }
 };
@@ -290,10 +321,13 @@ private:
 
 } // namespace
 
+bool isMasked(linalg_ext::ScatterOp scatter) {
+  return scatter.getInputs().size() == 3;
+}
+
 void addAlongPatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<InlineCustom, LowerArgCompare, LowerFft, LowerGather, LowerReverse, RenameSoftmax, SortManyBest, SortTopk>(
-          patterns.getContext());
+  patterns.add<InlineCustom, LowerArgCompare, LowerFft, LowerGather, LowerMaskedScatter, LowerReverse, RenameSoftmax,
+               SortManyBest, SortTopk>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

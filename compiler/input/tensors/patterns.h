@@ -5,6 +5,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 
+namespace tenon::compiler::linalg_ext {
+class ScatterOp;
+} // namespace tenon::compiler::linalg_ext
+
 namespace tenon::compiler::input {
 
 /// tensor.extract_slice, insert_slice.
@@ -29,6 +33,8 @@ void addReshapePatterns(mlir::RewritePatternSet &patterns);
 void addPackPatterns(mlir::RewritePatternSet &patterns);
 /// iree_linalg_ext.gather, arg_compare, fft, topk_v2, reverse, softmax, custom_op.
 void addAlongPatterns(mlir::RewritePatternSet &patterns);
+/// Whether a third in, a mask of i1, says which updates of a scatter there are.
+bool isMasked(linalg_ext::ScatterOp scatter);
 /// iree_linalg_ext.map_load and map_store.
 void addMapPatterns(mlir::RewritePatternSet &patterns);
 /// scf.if, index_switch, execute_region, for and while in bodies.

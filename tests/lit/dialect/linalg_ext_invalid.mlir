@@ -366,3 +366,22 @@ func.func @f(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   } -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi32>, %m: tensor<3xi1>, %o: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{found 'tensor<3xi1>' as a mask, sizes 2 are wanted}}
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%x, %i, %m : tensor<4xf32>, tensor<2x1xi32>, tensor<3xi1>) outs(%o : tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi32>, %m: tensor<2xi8>, %u: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{found a mask of 'i8', i1 is wanted}}
+  %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%u, %i, %m : tensor<2xf32>, tensor<2x1xi32>, tensor<2xi8>) outs(%x : tensor<4xf32>) {
+  ^bb0(%new: f32, %before: f32):
+    iree_linalg_ext.yield %new : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
