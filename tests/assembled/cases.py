@@ -76,7 +76,7 @@ def unknown_sizes(target, instruction, **choice):
 
 # Rows and columns of a product for which a tile of Hopper's is the best.
 WARPGROUP_TILES = {(128, 256): (2048, 2048), (128, 192): (1536, 1536), (128, 128): (16896, 128), (128, 64): (16384, 64),
-                   (64, 256): (1024, 2048), (64, 192): (1536, 3072), (64, 128): (1024, 1024), (64, 64): (512, 512)}
+                   (64, 256): (832, 2560), (64, 192): (1536, 3072), (64, 128): (1024, 1024), (64, 64): (512, 512)}
 
 
 # For weights of few bits, for experts, and where a user asks for it.
@@ -133,8 +133,8 @@ def on_warpgroups():
                 for layout, fused, m, rows, columns in (("nt", "steps_gelu", 6304, 64, 256), ("nn", "steps_silu", 4096, 128, 128),
                                                         ("tt", "steps_tanh", 4096, 128, 128)))
     # Sums of all tiles in parts, of which each block of a cluster has one.
-    yield from (product("sm_90a", "barrier.cluster", kind, layout, 77, 4480, 4880, warpgroup_rows=128, warpgroup_columns=128, deep=3)
-                for kind, layout in (("bf16", "nt"), ("f16", "nn")))
+    yield from (product("sm_90a", "barrier.cluster", kind, layout, 77, 4480, 4880, warpgroup_rows=rows, warpgroup_columns=columns, deep=3)
+                for kind, layout, rows, columns in (("bf16", "nt", 128, 128), ("f16", "nn", 64, 256)))
     # Few rows, whose tiles lie side by side.
     yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, 28672, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
                 for kind, rows in (("bf16", 40), ("f8", 64)))
@@ -152,7 +152,7 @@ def on_other_cores():
     yield product("sm_80", "mma.sync", "bf16", "nt", 2047, 2047, 999, rows=128, columns=128)
     yield unknown_sizes("sm_80", "mma.sync", rows=128, columns=128)
     for target in ("sm_80", "sm_90a"):
-        yield product(target, "fma.rn.f32", "f32", "nn", 1024, 1024, rows=128, columns=64, threads=128)
+        yield product(target, "fma.rn.f32", "f32", "nn", 1024, 1024, rows=64, columns=128, threads=128)
         yield product(target, "mma.sync", "f64", "nn", 512, 512, rows=64, columns=64)
         yield from (product(target, "mma.sync", "f64", layout, 2048, 2048, rows=128, columns=64) for layout in ("nn", "tt"))
         yield from (product(target, "mma.sync", "bf16", "nt", few, 4096, 4096, name="skinny") for few in (1, 16))

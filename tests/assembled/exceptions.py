@@ -10,9 +10,6 @@ EXCEPTIONS = {
                             "steps it has, stored at its start: lines that are shifted have their producers' 104 registers"),
     "unknown_sm_80": (16, "few rows, as on sm_90a"),
     "i4g_unknown_256x14336x4096_sm_90a": (40, "the kernels of up to 8 and 16 rows: as unknown_sm_90a, of two bytes a weight, its scale and its zero"),
-    "f32_nn_1024x1024x1024_sm_90a": (32, "168 registers, so that three blocks share a multiprocessor; what is put away is where elements lie "
-                                         "that are read one by one"),
-    "f32_nn_1024x1024x1024_sm_80": (40, "as on sm_90a"),
     "f64_tt_2048x2048x1024_sm_90a": (288, "255 registers, of which sums take 128; addresses of elements that are copied one by one"),
     "f64_tt_2048x2048x1024_sm_80": (128, "as on sm_90a"),
     "bf16_4x16_4096_d128_sm_90a": (8, "two numbers of the result's place, stored before the keys and read behind them"),

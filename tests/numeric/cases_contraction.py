@@ -231,10 +231,12 @@ def cases(sizes):
             lambda a, b, spec=spec: contracted(spec, "f64", a.v, b.v)))
     # Tiles of few rows or columns, without tensor cores and of f64: several of them, ragged ones, and rows that are not aligned.
     # The blocks of a cluster take their sums apart, in any lengths.
-    for operand, by, tiles in (("f32", "threads", ((64, 128, 1), (32, 128, 1), (128, 32, 1), (64, 64, 3), (128, 64, 2), (64, 128, 5), (32, 128, 7))),
+    for operand, by, tiles in (("f32", "threads", ((64, 128, 1), (32, 128, 1), (128, 32, 1), (64, 64, 3), (128, 64, 2), (64, 128, 5), (32, 128, 7),
+                                                   (64, 64, 1, 64), (64, 64, 1, 128), (64, 64, 3, 64), (64, 64, 2, 128))),
                                ("f64", "mma.sync", ((32, 64, 1), (64, 32, 1), (64, 64, 3), (32, 64, 5), (64, 32, 8)))):
-        for number, (rows, columns, deep) in enumerate(tiles):
-            tile = f'by = "{by}", rows = {rows}, columns = {columns}' + (f", deep = {deep}" if deep > 1 else "")
+        for number, (rows, columns, deep, *threads) in enumerate(tiles):
+            tile = f'by = "{by}", rows = {rows}, columns = {columns}' + "".join(f", threads = {count}" for count in threads) + (
+                f", deep = {deep}" if deep > 1 else "")
             for order, (spec, shape) in enumerate((("ik,jk->ij", (rows + 5, columns + 40, 72)), ("ki,kj->ij", (rows, columns, 20)),
                                                    ("bik,bkj->bij", (rows - 7, columns + 3, 37)), ("ki,jk->ij", (2 * rows + 1, columns - 9, 65)))):
                 shape = (*shape[:2], shape[2] + (64 * deep if deep > 1 else 0))

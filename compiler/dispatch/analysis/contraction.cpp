@@ -274,7 +274,8 @@ static bool isOnlyRead(const Contraction &product, const ContractionSide &side) 
          !linalg::GenericOp(product.op)->getOperand(argument.getArgNumber()).getDefiningOp<linalg::GenericOp>();
 }
 
-/// Tiles take the wide side of few rows where it lies along the reduced elements, but for small products.
+/// Tiles take the wide side of few rows where it lies along the reduced elements or comes in boxes, but for small
+/// products (an H200: bf16 nn 12 x 13264 x 648 11.4 us by lanes, 7.8 in tiles).
 static int64_t mostFewReadOf(const Contraction &product, const FewRows &found) {
   linalg::GenericOp op = product.op;
   const Type factor = factorTypeOf(product.right.value);
@@ -285,7 +286,7 @@ static int64_t mostFewReadOf(const Contraction &product, const FewRows &found) {
   const bool isAlong = map.getNumResults() != 0 && llvm::any_of(product.reduced, [&](unsigned loop) {
                          return map.getResults().back() == getAffineDimExpr(loop, op.getContext());
                        });
-  return found.wide == &product.right && isAlong ? mostFewRead(found.wideSize) : kMostFewRead;
+  return found.wide == &product.right && (isAlong || hasBoxes(op)) ? mostFewRead(found.wideSize) : kMostFewRead;
 }
 
 bool readsWindows(linalg::GenericOp op) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whatever multiplies matrices reads them 16 bytes at a time: a row that does not begin at a multiple of 16 bytes is
-// read element by element, many times over. A copy whose rows do costs each element one read and one write, nothing
-// beside that. It is made
+// Tensor cores read matrices 16 bytes at a time: a row that does not begin at a multiple of 16 bytes is read element by
+// element, many times over. A copy whose rows do costs each element one read and one write, nothing beside that.
+// (Threads that multiply exact f32 read 24 elements one by one beside 1,024 products, which is less.) It is made
 //
 // - where rows of reduced elements are unaligned: [m, 4095] -> [m, 4096], zeros behind the last, in both operands;
 // - where rows of columns are unaligned: [k, 1437] -> [k, 1472]. The result then has more columns, which are left out
@@ -47,6 +47,8 @@ constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned =
 constexpr double kMicrosecondsOfRuns = 2, kMicrosecondsOfAligned = 0.25, kMicrosecondsOfCopy = 2.5,
                  kMicrosecondsOfByte = 2 / 2.5e6;
 constexpr int64_t kStepBytes = 128, kTileRows = 64, kTileColumns = 128, kMultiprocessors = 132;
+// Tiles of exact f32, and blocks of a cluster that take sums apart (codegen/strategies/products/plans/cluster_sums.h).
+constexpr int64_t kScalarRows = 128, kScalarColumns = 64, kMostOfCluster = 8;
 // Rows that are made longer have so many elements more, or fewer, that their sum may be taken apart in parts that are
 // aligned (splits/product_splits.h).
 constexpr int64_t kLengthOfParts = 64, kLeastDepthOfParts = 512;
@@ -94,6 +96,8 @@ public:
   bool isLarge(bool isUnaligned) const;
   /// Whether tensor cores wait for unaligned rows for longer than copies of them take.
   bool isReadForLong() const;
+  /// Whether threads multiply it that bring elements of unaligned rows one by one, next to their products.
+  bool isReadSingly() const;
   bool isAnyUnaligned() const {
     return llvm::any_of(sides_, [](const Side &side) { return side.isUnaligned(); });
   }
@@ -126,6 +130,8 @@ private:
   bool staysAcross(const Side &side) const {
     return side.lastLoop() == side.across && (!side.isUnaligned() || mayWiden());
   }
+  /// Whether f32 are not rounded to tf32.
+  bool isExact() const;
   bool isTurned(const Side &side) const;
   bool isWidened(const Side &side) const {
     return side.lastLoop() == side.across && side.isUnaligned() && !isTurned(side);
@@ -222,10 +228,19 @@ bool MatrixProduct::isLarge(bool isUnaligned) const {
              double(isLong ? kLeastOfUnaligned : kLeastMultiplications);
 }
 
+bool MatrixProduct::isExact() const {
+  return sides_.front().type.getElementType().isF32() && !op_->getParentOfType<ModuleOp>()->hasAttr(kTf32Attr);
+}
+
+/// Where tiles are few, sums are taken apart in parts of longer rows, and copies are short.
+bool MatrixProduct::isReadSingly() const {
+  const double tiles = double(batch_) * double(llvm::divideCeil(rows_, kScalarRows)) *
+                       double(llvm::divideCeil(columns_, kScalarColumns));
+  return isExact() && tiles * double(isForHopper(op_) ? kMostOfCluster : 1) >= double(kMultiprocessors);
+}
+
 bool MatrixProduct::isReadForLong() const {
-  const bool isExact =
-      sides_.front().type.getElementType().isF32() && !op_->getParentOfType<ModuleOp>()->hasAttr(kTf32Attr);
-  if (isExact || std::min(rows_, columns_) <= kMostFewRead)
+  if (isExact() || std::min(rows_, columns_) <= kMostFewRead)
     return false;
   // What is computed here may become a part of a larger kernel, as attention's weights do.
   if (llvm::any_of(sides_, [](const Side &side) { return side.operand->get().getDefiningOp<linalg::LinalgOp>(); }))
@@ -416,7 +431,7 @@ bool isMatrixProduct(linalg::LinalgOp op) {
 void alignOperands(linalg::LinalgOp op) {
   const auto isSlow = [](const MatrixProduct &product) {
     const bool isUnaligned = product.isAnyUnaligned();
-    return product.isLarge(isUnaligned) || (isUnaligned && product.isReadForLong());
+    return !product.isReadSingly() && (product.isLarge(isUnaligned) || (isUnaligned && product.isReadForLong()));
   };
   if (std::optional<MatrixProduct> product = MatrixProduct::of(op);
       product && (product->isAcrossTwice() || (product->isKnown() && isSlow(*product))))
@@ -437,7 +452,7 @@ bool readsTurnedCopy(OpOperand &operand) {
   if ((!source.hasStaticShape() || (product && !product->isKnown())) &&
       !(product && product->mayStayAcross() && !isUnaligned))
     return false;
-  if (!product || (isUnaligned && product->isLarge(isUnaligned)))
+  if (!product || (isUnaligned && product->isLarge(isUnaligned) && !product->isReadSingly()))
     return product.has_value();
   if (product->mayStayAcross())
     return product->isTurnedBeside(&operand);

@@ -145,11 +145,11 @@ struct ProductTimes {
   double ofTile; // until the next one's steps begin
   double sumBytes;
 };
-constexpr TileTimes kTilesOfF32[] = {{128, 64, 242, 195, 177.5},
-                                     {64, 128, 300, 205, 177.5},
-                                     {128, 32, 150, 120, 100},
-                                     {32, 128, 150, 120, 100},
-                                     {64, 64, 140, 140, 140}},
+constexpr TileTimes kTilesOfF32[] = {{128, 64, 325, 195, 185},
+                                     {64, 128, 325, 195, 185},
+                                     {128, 32, 226, 125, 118},
+                                     {32, 128, 248, 136, 130},
+                                     {64, 64, 176, 128, 120}},
                     kTilesOfF64[] = {{128, 64, 160, 142, 140}, {64, 64, 95, 76, 72}, {32, 64, 105, 66, 60}};
 constexpr ProductTimes kTimesOfF32 = {kTilesOfF32, 2, sizeof(float)}, kTimesOfF64 = {kTilesOfF64, 2, sizeof(double)};
 
@@ -176,6 +176,10 @@ double timeInParts(const ProductTimes &times, double batch, double rows, double 
     const double element = (each == 1 ? tile.ofOne : each == 2 ? tile.ofTwo : tile.ofMany) / kReduced;
     least = std::min(least, each * (reduced / parts * element + times.ofTile));
   }
+  // A last step that is not whole asks for each element.
+  constexpr double kStep = 16, kOfRagged = 1.2;
+  if (parts > 1 && std::fmod(reduced / parts, kStep) != 0)
+    least *= kOfRagged;
   const double bytes = parts * batch * rows * columns * 2 * times.sumBytes;
   return least + (parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0);
 }

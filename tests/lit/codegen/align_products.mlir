@@ -25,6 +25,19 @@ func.func @ragged_columns(%a: tensor<512x1024xf16>, %b: tensor<1024x513xf16>, %c
   return %p : tensor<512x513xf32>
 }
 
+// Exact f32 are brought one by one; where tiles are few, copies are short, and parts of longer rows are many.
+// CHECK-LABEL: func.func @exact
+// CHECK-NOT: tensor<{{.*}}x1024xf32>
+// CHECK: linalg.matmul ins(%arg0, %arg1 : tensor<2048x1023xf32>, tensor<1023x4096xf32>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<72x4096xf32>)
+// CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<4096x80xf32>)
+func.func @exact(%a: tensor<2048x1023xf32>, %b: tensor<1023x4096xf32>, %c: tensor<2048x4096xf32>, %d: tensor<72x4095xf32>,
+                 %e: tensor<4095x80xf32>, %f: tensor<72x80xf32>) -> (tensor<2048x4096xf32>, tensor<72x80xf32>) {
+  %p = linalg.matmul ins(%a, %b : tensor<2048x1023xf32>, tensor<1023x4096xf32>) outs(%c : tensor<2048x4096xf32>) -> tensor<2048x4096xf32>
+  %q = linalg.matmul ins(%d, %e : tensor<72x4095xf32>, tensor<4095x80xf32>) outs(%f : tensor<72x80xf32>) -> tensor<72x80xf32>
+  return %p, %q : tensor<2048x4096xf32>, tensor<72x80xf32>
+}
+
 // Both, in a batch.
 // CHECK-LABEL: func.func @batch
 // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<4x512x512xbf16>)

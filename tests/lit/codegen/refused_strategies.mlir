@@ -6,7 +6,7 @@
 // RUN: not tenon-opt %t/name.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
 
 // TILE: error: strategy 'contraction' takes no 'rows' of 16, but for example 64
-// THREADS: error: strategy 'contraction' takes no 'threads' of 64, but for example 256
+// THREADS: error: strategy 'contraction' takes no 'threads' of 32, but for example 256
 // FEW: error: strategy 'skinny' takes no 'few' of 128, but for example 8
 // NAME: error: 'tenon.strategy' names no strategy; there are 'attention' 'skinny' 'grouped' 'grouped_filters' 'channel_filters' 'bands' 'contraction'
 
@@ -24,7 +24,7 @@ func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> t
 }
 //--- threads.mlir
 func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32>
-    attributes {tenon.strategy = {name = "contraction", threads = 64, rows = 64, columns = 64, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
+    attributes {tenon.strategy = {name = "contraction", threads = 32, rows = 64, columns = 64, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
       iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) {
     ^bb0(%x: f32, %y: f32, %s: f32):

@@ -7,6 +7,9 @@
 
 namespace tenon::compiler::codegen {
 
+/// Of small tiles of f32: each thread has 8 x 8 of it.
+inline constexpr uint32_t kFewestProductThreads = 64;
+
 void writeScalarProduct(ProductKernel kernel);
 
 } // namespace tenon::compiler::codegen

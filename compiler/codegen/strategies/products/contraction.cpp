@@ -90,8 +90,12 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
     }
   const StringRef by = multiplier == Multiplier::Scalar ? kByThreads : kByWarps;
   func::FuncOp function = kernel.function;
-  for (const ScalarTile &tile : scalarTiles(*product)) {
+  const bool isKnown = shape.sizeOf(product->rows) && shape.sizeOf(product->columns) && shape.sizeOf(product->batch);
+  const ArrayRef<ScalarTile> few = isKnown ? tilesOfFewThreads(*product) : ArrayRef<ScalarTile>();
+  for (const ScalarTile &tile : llvm::concat<const ScalarTile>(scalarTiles(*product), few)) {
     choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+    if (tile.threads != 0)
+      choices.back().numbers.emplace_back("threads", tile.threads);
     const TileChoice whole = choices.back();
     // Who else launches these kernels may have no clusters.
     const int64_t most = function->hasAttr(dispatch::kHopperOnlyAttr) ? mostDeep(shape, *product, tile) : 1;
@@ -108,7 +112,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   const std::optional<Product> product = Product::of(kernel, shape);
   std::optional<GivenWarpgroups> warpgroups;
   std::optional<std::pair<int64_t, int64_t>> tile;
-  int64_t deep = 1; // without warpgroups
+  int64_t deep = 1, threads = 0; // without warpgroups
   for (const auto &[target, choice] : given) {
     const int64_t rows = choice.number("rows"), columns = choice.number("columns");
     if (choice.by == kByWarpgroups) {
@@ -119,6 +123,7 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
     }
     tile = {rows, columns};
     deep = std::max<int64_t>(1, choice.number(kDeep));
+    threads = choice.number("threads");
     if (multiplierOf(target, *product) == Multiplier::Warpgroup)
       warpgroups.emplace();
   }
@@ -128,7 +133,9 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   if (!tile && function->hasAttr(dispatch::kHopperOnlyAttr))
     tile = {kSmallTile, kSmallTile};
   if (tile) {
-    const Plan whole = inClusters(planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups), deep);
+    Plan whole = inClusters(planOf(name(), kernel, shape, *product, tile->first, tile->second, warpgroups), deep);
+    if (threads != 0)
+      whole.threads = uint32_t(threads);
     return parts > 1 ? sharingPlans(whole, kernel, shape, product->forWarpgroups(), parts) : std::vector<Plan>{whole};
   }
   std::vector<Plan> plans = this->plans(kernel, shape);
@@ -152,6 +159,11 @@ std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, co
   if (multiplier != Multiplier::Warpgroup || rows == 0) {
     TileChoice choice{multiplier == Multiplier::Scalar ? kByThreads.str() : kByWarps.str(),
                       {{"rows", plan.choice("rows")}, {"columns", plan.choice("columns")}}};
+    const auto isOfFew = [&](const ScalarTile &tile) {
+      return tile.rows == plan.choice("rows") && tile.columns == plan.choice("columns") && tile.threads == plan.threads;
+    };
+    if (llvm::any_of(tilesOfFewThreads(*product), isOfFew))
+      choice.numbers.emplace_back("threads", plan.threads);
     if (const int64_t deep = plan.choice(kDeep); deep > 1 && rows == 0)
       choice.numbers.emplace_back(kDeep.str(), deep);
     return choice;
@@ -209,7 +221,7 @@ bool Contraction::isWrittenForAny(func::FuncOp function, const abi::TargetArch &
 
 bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
-    return value == kProductThreads || value == kFewProductThreads;
+    return value == kProductThreads || value == kFewProductThreads || value == kFewestProductThreads;
   if (choice == kParts)
     return value >= 1 && value <= kMostParts;
   if (choice == kDeep)

@@ -24,7 +24,7 @@ constexpr int64_t kVeryFew = 8, kFew = 32;
 // Where tiles compute weights, of more they are faster.
 constexpr int64_t kFewBesideTiles = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
-constexpr int64_t kEnoughBlocks = 240;
+constexpr int64_t kEnoughBlocks = 240, kMultiprocessors = 132;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
 // Of more rows, short sums are added sooner than more warps multiply them (an H200, 32 x 1024 x 1024: 2.9 us, with
 // kThreads 2.7).
@@ -180,6 +180,12 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
   if (wide.isAlongReduced && areBytes && few <= 16 &&
       wideSize.value_or(0) * batch_.value_or(1) >= kEnoughBlocks * kRowsOfManyBytes)
     how.positions = 4;
+  // Where elements come one by one, what more than eight rows are read for is halved, too (an H200: tf32 tt 9 x 3644 x
+  // 8313 77 us, with four rows of a lane 56).
+  const bool isSingle = !multipliesByWarps(product_) && areReadSingly(product_, shape_, wide) &&
+                        wideSize.value_or(0) * batch_.value_or(1) >= kMultiprocessors / 2 * kRowsOfManyBytes;
+  if (wide.isAlongReduced && isSingle && few > 8)
+    how.positions = 4;
   auto blocksOf = [&](uint32_t threads) {
     return int64_t(llvm::divideCeil(uint64_t(wideSize.value_or(INT32_MAX)), widePerBlock(how, threads))) *
            batch_.value_or(1);
@@ -197,7 +203,7 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
   };
   divide();
   // Of short sums a block has fewer warps for each, and more rows.
-  if (wide.isAlongReduced && how.positions > 2 && blocksOf(threads) < kEnoughBlocks) {
+  if (wide.isAlongReduced && how.positions > 2 && !isSingle && blocksOf(threads) < kEnoughBlocks) {
     how.positions = 2;
     divide();
   }
@@ -286,8 +292,8 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
   const int64_t most = shape_.gatesAxis                              ? kMostFew // no other strategy has them
                        : !multipliesByWarps(product_) || !isOnlyRead ? mostOfAny
                        : fewAreRows && isSmall()                     ? dispatch::kMostFewOfSmall
-                       : fewAreRows && product_.right.isAlongReduced ? mostFewRead(wide.value_or(0))
-                                                                     : dispatch::kMostFewRead;
+                       : fewAreRows && (product_.right.isAlongReduced || hasBoxes()) ? mostFewRead(wide.value_or(0))
+                                                                                     : dispatch::kMostFewRead;
   const bool areInTiles = isOfTiles();
   if (few && areInTiles && *few > kFewBesideTiles)
     return {};

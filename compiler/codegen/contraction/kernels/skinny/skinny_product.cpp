@@ -213,6 +213,15 @@ SkinnyProduct::Values SkinnyProduct::whereExact(Value unlike, Values sums) {
   return sums;
 }
 
+/// Steps whose elements are read one by one: of more than eight rows there are not the registers for two, and of short
+/// sums some warps would have one more.
+uint32_t SkinnyProduct::singlyTogether() const {
+  constexpr uint32_t kTogether = 2, kManySteps = 16;
+  const std::optional<int64_t> reduced = space_.knownSize(product_.reduced);
+  const bool areMany = !reduced || *reduced >= int64_t(kernel_.depth) * how_.depthWarps * kManySteps;
+  return fewOfLane() <= kFragment && areMany ? kTogether : 1;
+}
+
 /// The warp's steps: several at a time, so that their loads do not wait for each other, then the rest one by one.
 SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
   const uint32_t warps = how_.depthWarps;
@@ -223,23 +232,29 @@ SkinnyProduct::Values SkinnyProduct::steps(bool isFast) {
   if (const std::optional<uint32_t> count = isFast ? stepsOfWarp() : std::nullopt)
     return stepsInTurn(*count, std::move(sums));
   Value begin = depthWarp_;
-  if (isFast && atOnce > 1) {
-    Value whole = k_.div(space_.reduced(), k_.number(int64_t(kernel_.depth) * atOnce));
+  const bool areApart = !isFast && !isMma_ && space_.knownSize(product_.reduced);
+  if (areApart || (isFast && atOnce > 1)) {
+    const uint32_t together = isFast ? atOnce : singlyTogether();
+    Value whole = k_.div(space_.reduced(), k_.number(int64_t(kernel_.depth) * together));
     sums = k_.loop(depthWarp_, whole, k_.number(warps), sums, [&](Value number, ValueRange carried) {
       Bodies::Scope scope(bodies_);
-      auto stepAt = [&](uint32_t i) { return k_.add(k_.mul(number, k_.number(atOnce)), k_.number(i)); };
+      auto stepAt = [&](uint32_t i) { return k_.add(k_.mul(number, k_.number(together)), k_.number(i)); };
       SmallVector<SmallVector<TileSpace::Begun>> begun;
-      for (uint32_t i = 0; i < atOnce; ++i)
-        begun.push_back(beginWide(stepAt(i)));
+      SmallVector<Step> loaded(together);
+      for (uint32_t i = 0; i < together; ++i)
+        if (isFast)
+          begun.push_back(beginWide(stepAt(i)));
+        else
+          loadWide(loaded[i], firstReduced(stepAt(i)), isFast, /*mayEnd=*/false);
       Values next = llvm::to_vector(carried);
-      for (uint32_t i = 0; i < atOnce; ++i) {
-        Step step;
-        finishWide(begun[i], step);
-        next = multiplyParts(step, firstReduced(stepAt(i)), isFast, /*mayEnd=*/false, std::move(next));
+      for (uint32_t i = 0; i < together; ++i) {
+        if (isFast)
+          finishWide(begun[i], loaded[i]);
+        next = multiplyParts(loaded[i], firstReduced(stepAt(i)), isFast, /*mayEnd=*/false, std::move(next));
       }
       return next;
     });
-    begin = k_.add(k_.mul(whole, k_.number(atOnce)), depthWarp_);
+    begin = k_.add(k_.mul(whole, k_.number(together)), depthWarp_);
   }
   return stepsOneByOne(begin, isFast, /*mayEnd=*/true, std::move(sums));
 }
@@ -252,6 +267,15 @@ SkinnyProduct::Values SkinnyProduct::stepsOneByOne(Value begin, bool isFast, boo
     loadWide(loaded, firstReduced(step), isFast, mayEnd);
     return multiplyParts(loaded, firstReduced(step), isFast, mayEnd, llvm::to_vector(carried));
   });
+}
+
+/// Without tensor cores, for so many of the few the wide side is read at once: for up to 12 once. Of 16 there are not
+/// the registers, nor of vectors where a lane has four rows.
+uint32_t SkinnyProduct::fewAtOnceOf(int64_t few) const {
+  constexpr int64_t kMostAtOnce = 12;
+  const bool areFew = how_.positions <= 2 || areReadSingly(product_, kernel_.shape, wide_);
+  const bool areAll = few <= kMostAtOnce && wide_.isAlongReduced && areFew && type_.isF32();
+  return areAll ? std::max<int64_t>(few, 1) : std::clamp<int64_t>(few, 1, kFragment);
 }
 
 /// Some of the few, all of them with tensor cores.
@@ -291,7 +315,7 @@ void SkinnyProduct::run() {
   fewBase_ = how_.fewAreRows ? space_.firstRow() : space_.firstColumn();
   if (!isMma_)
     if (std::optional<int64_t> known = space_.knownSize(few_.across))
-      fewAtOnce_ = std::clamp<int64_t>(*known, 1, kFragment);
+      fewAtOnce_ = fewAtOnceOf(*known);
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
   const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
   if (how_.turns != 0)

@@ -52,6 +52,8 @@ private:
   Values stepsOneByOne(Value begin, bool isFast, bool mayEnd, Values sums);
   Values whereExact(Value unlike, Values sums);
   size_t sumCount() const { return isMma_ ? how_.positions * how_.few / 4 : how_.positions * fewAtOnce_; }
+  uint32_t fewAtOnceOf(int64_t few) const;
+  uint32_t singlyTogether() const;
   void runFew();
   Values combineWarps(Values sums, uint32_t &warps);
   void forEachSum(llvm::function_ref<void(size_t number, Value few, Value wide)> body);

@@ -18,6 +18,11 @@ uint32_t skinnyPartBytes(const SkinnyShape &shape, uint32_t threads, uint32_t su
   return shape.few * (widePerBlock(shape, threads) + kPadding) * sumBytes;
 }
 
+bool areReadSingly(const Product &product, const GroupShape &shape, const Operand &wide) {
+  const std::optional<int64_t> size = shape.axes[wide.vectorAxis].size;
+  return size && *size % product.widthOf(wide, shape) != 0;
+}
+
 uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads) {
   return threads / kWarp / shape.depthWarps * kGroups * shape.positions;
 }

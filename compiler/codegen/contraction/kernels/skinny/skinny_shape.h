@@ -32,6 +32,8 @@ struct SkinnyShape {
 /// kMostSkinnyBytes of them there are.
 uint32_t skinnyPartBytes(const SkinnyShape &shape, uint32_t threads, uint32_t sumBytes);
 inline constexpr uint32_t kMostSkinnyBytes = 40 << 10;
+/// Whether rows of the wide side are known not to be vectors: elements come one by one.
+bool areReadSingly(const Product &product, const GroupShape &shape, const Operand &wide);
 /// Positions of the wide side that a block of so many threads takes.
 uint32_t widePerBlock(const SkinnyShape &shape, uint32_t threads);
 /// Reduced elements of a step on tensor cores: a lane has 16 bytes of them, or, where they are computed, of what they

@@ -22,8 +22,9 @@ constexpr double kMicrosecondsOfMeeting = 2.5, kMicrosecondsOfShortMeeting = 1.5
 constexpr double kBytesOfCache = 8e6, kBytesOfMemory = 5.5e6, kCache = 50e6, kStepBytes = 128;
 // Fewer blocks get no more each: bf16 tt 48 x 5312 x 7232 in tiles of 64 x 256, by three and by five blocks.
 constexpr int64_t kBlocksOfAll = 92;
-// Less is gained by it than what the model may be wrong by.
-constexpr double kLeastGain = 0.08;
+// Less is gained by it than what the model may be wrong by; of a large matrix and some rows, a cluster's own time is
+// known less well (bf16 nt 130 x 4096 x 14336: whole tiles of 64 x 128 46 us, 64 x 192 by two blocks 64).
+constexpr double kLeastGain = 0.08, kLeastGainOfReads = 0.12;
 // A part of fewer steps is over before its operands are there.
 constexpr double kLeastSteps = 4;
 // Of an H100 or H200.
@@ -89,6 +90,21 @@ bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupT
   return *warpgroupTilesOf(shape, product, tile) <= clustersAtOnce(deep);
 }
 
+/// The same where both operands are matrices and rows are more than the smallest tile has: what is read is known better
+/// (microsecondsOfReads).
+static double timeOfKnown(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
+  const double ofReads = microsecondsOfReads(shape, product, tile, deep);
+  if (ofReads == 0)
+    return timeInClusters(shape, product, tile, deep);
+  if (deep == 1)
+    return *microsecondsWithReads(shape, product, tile);
+  const int64_t blocks = std::min(*warpgroupTilesOf(shape, product, tile) * deep, kMultiprocessors);
+  const double ofSteps =
+      std::ceil(stepsOf(shape, product) / double(deep)) * microsecondsOfStep(shape, product, tile, blocks);
+  const double added = double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) / double(deep);
+  return std::max(ofSteps, ofReads) + kMicrosecondsOfTile + kMicrosecondsOfMeeting + added * kMicrosecondsOfByte;
+}
+
 std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
                                            const Product &product, const WarpgroupTile &whole, double shared) {
   func::FuncOp function = kernel.function;
@@ -96,7 +112,8 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
     return std::nullopt;
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   std::optional<ClusterSums> best;
-  double least = (1 - kLeastGain) * std::min(timeInClusters(shape, product, whole, 1), shared);
+  const double gain = microsecondsOfReads(shape, product, whole) > 0 ? kLeastGainOfReads : kLeastGain;
+  double least = (1 - gain) * std::min(timeOfKnown(shape, product, whole, 1), shared);
   for (const WarpgroupTile &tile : warpgroupTiles()) {
     if (tile.rows > kSmallTile && isSideBySide(shape, product, kSmallTile))
       continue;
@@ -105,7 +122,7 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
     for (int64_t deep = 2, most = mostDeep(shape, product, tile); deep <= most; ++deep) {
       if (!areAtOnce(shape, product, tile, deep))
         continue;
-      if (const double taken = timeInClusters(shape, product, tile, deep); taken < least)
+      if (const double taken = timeOfKnown(shape, product, tile, deep); taken < least)
         best = {&tile, deep}, least = taken;
     }
   }
@@ -146,7 +163,7 @@ double timeInClusters(const GroupShape &shape, const Product &product, const Sca
   // Times of tiles are those of so many reduced elements.
   constexpr double kReduced = 4096, kMicrosecondsOfTile = 2;
   const int64_t each = tilesOfEach(shape, product, tile, deep);
-  const double element = (each <= 1 ? std::max(tile.alone, tile.shared) : tile.shared) / kReduced;
+  const double element = timeOfTile(shape, product, tile, each) / kReduced;
   const double taken =
       double(each) * (double(*shape.sizeOf(product.reduced)) / double(deep) * element + kMicrosecondsOfTile);
   const double bytes = double(tile.rows * tile.columns) * product.sum.sum.type.getIntOrFloatBitWidth() / 8;
@@ -159,9 +176,10 @@ ScalarSums bestScalarSums(const KernelFunction &kernel, const GroupShape &shape,
   if (!function->hasAttr(dispatch::kHopperOnlyAttr) || !shape.sizeOf(product.reduced))
     return best;
   double least = (1 - kLeastGain) * timeInClusters(shape, product, *best.tile, 1);
-  for (const ScalarTile &tile : scalarTiles(product))
+  for (const ScalarTile &tile : llvm::concat<const ScalarTile>(scalarTiles(product), tilesOfFewThreads(product)))
     for (int64_t deep = 2, most = mostDeep(shape, product, tile); deep <= most; ++deep) {
-      if (!isForSize(shape, product, tile) || !areAtOnce(shape, product, tile, deep))
+      if (!isForSize(shape, product, tile) || !areAtOnce(shape, product, tile, deep) ||
+          isTooShort(shape, product, tile, deep))
         continue;
       if (const double taken = timeInClusters(shape, product, tile, deep); taken < least)
         best = {&tile, deep}, least = taken;

@@ -153,7 +153,7 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
     return {planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*sums->tile, 1, 1, sums->deep})};
   if (const WarpgroupTile *inTurn =
           bestTurns(kernel, shape, product, shared ? *shared->tile : *known,
-                    shared ? shared->microseconds : *microsecondsOf(shape, product, *known))) {
+                    shared ? shared->microseconds : *microsecondsWithReads(shape, product, *known))) {
     GivenWarpgroups given{*inTurn};
     given.isInTurn = true;
     return {planOf(name, kernel, shape, asGiven, side, columns, given)};
@@ -347,7 +347,10 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
   if (std::optional<int64_t> tiles = tilesOf(shape, *product, kLargeTile, kLargeTile)) {
     if (!product->warpElement()) {
       const auto [tile, deep] = bestScalarSums(kernel, shape, *product);
-      return {inClusters(planOf(name, kernel, shape, *product, tile->rows, tile->columns), deep)};
+      Plan plan = inClusters(planOf(name, kernel, shape, *product, tile->rows, tile->columns), deep);
+      if (tile->threads != 0)
+        plan.threads = tile->threads;
+      return {plan};
     }
     const bool isHigh =
         *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);

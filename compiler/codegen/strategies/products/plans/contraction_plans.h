@@ -10,9 +10,6 @@
 namespace tenon::compiler::codegen {
 
 inline constexpr uint32_t kProductThreads = 256;
-// Of large tiles that no tensor core multiplies: each thread has twice as many elements, and reads fewer for each. Also
-// of all tiles of f64, whose warps would meet in shared memory otherwise.
-inline constexpr uint32_t kFewProductThreads = 128;
 
 // A choice of plans of an unknown number of images: a patch's side along them.
 inline constexpr llvm::StringLiteral kImagesOfPatch = "images";

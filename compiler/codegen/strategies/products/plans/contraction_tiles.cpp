@@ -8,6 +8,8 @@
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
@@ -29,6 +31,19 @@ constexpr double kMicrosecondsOfComputed = 0.0048, kMicrosecondsBesideComputed =
 // Sums of wider tiles take registers that two producers have.
 constexpr int64_t kMostColumnsComputed = 128;
 constexpr WarpgroupTile kUnknownSizes = kWarpgroupTiles[2];
+// A step of the highest tile of which at most three of four parts of 64 rows have a row (130 x 28672 x 4096: 80 us, in
+// tiles of 64 x 128 87; 144 x 13688 x 592 11.4 and 14.1).
+constexpr int64_t kMostOfThreeParts = 192;
+constexpr double kMicrosecondsOfThreeParts = 0.6;
+
+// Bytes in a microsecond that multiprocessors get all together: from the second-level cache, and of operands that it
+// holds or that memory has; of the latter fewer blocks have less on their way. Products of 65 to 200 rows with large
+// matrices wait for that (measured on an H200: bf16 nt 70, 128, 130 and 200 x 4096 to 28672 x 4096 and 14336; the tile
+// that is chosen by it takes 1 % more than the best one, on average).
+constexpr double kBytesOfCaches = 12e6, kBytesOfResident = 8e6, kBytesOfMemory = 3.5e6, kCacheBytes = 50e6;
+constexpr double kStepBytes = 128, kBlocksOfMemory = 120, kBlocksOfCaches = 92;
+// Two of the smallest tiles wait for more than one of twice the size: a step of all then takes so long.
+constexpr double kMicrosecondsOfSmallest = 0.2;
 
 // A row of a box that begins inside of a line of the cache is a part of two, and takes longer: more so where it begins
 // inside of a sector. For each row of a step, to bring it to a multiprocessor, and of all of them at once, to bring it
@@ -46,8 +61,12 @@ constexpr uint64_t kLeastRoundsOfPairs = 8;
 
 // Those of warps on tensor cores, and of windows.
 constexpr ScalarTile kWarpTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
-constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 128, 3, 192, 300},
-                                       {128, 32, 5, 110, 150},  {32, 128, 5, 110, 150}, {64, 64, 4, 138, 90}},
+// (96 x 4096 x 4096 in all of them by clusters of one to eight, 512, 1024 and 2048 rows; those of fewer threads also
+// 3892 x 1074 x 4962 and 301 x 515 x 16385).
+constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 600}, {128, 64, 3, 192, 325}, {64, 128, 3, 192, 325},
+                                       {128, 32, 5, 120, 226},  {32, 128, 5, 130, 248}, {64, 64, 4, 138, 176}},
+                     kTilesOfFewThreads[] = {{64, 64, 5, 122, 230, kFewProductThreads},
+                                             {64, 64, 6, 115, 400, kFewestProductThreads}},
                      kDoubleTiles[] = {
                          {128, 64, 2, 155, 200}, {64, 64, 3, 80, 110}, {32, 64, 5, 60, 105}, {64, 32, 5, 60, 105}};
 
@@ -135,6 +154,54 @@ static bool mayPairSectors(const GroupShape &shape, const Product &product, cons
   return areSectorsSplit(shape, product.right) && arePairsAsMany(shape, product, tile);
 }
 
+/// Of more rows than the smallest tile has, matrices that lie in memory as they are multiplied, of known sizes.
+static bool waitsForMatrix(const GroupShape &shape, const Product &product) {
+  auto isOne = [](ArrayRef<unsigned> axes) { return axes.size() == 1; };
+  return !product.routes && product.places.empty() && isOne(product.rows) && isOne(product.columns) &&
+         isOne(product.reduced) && !product.left.border && !product.right.border &&
+         shape.sizeOf(product.rows).value_or(0) > kSmallTile && shape.sizeOf(product.columns) &&
+         shape.sizeOf(product.batch) && shape.sizeOf(product.reduced) && !ComputedTile::operandOf(product, shape);
+}
+
+/// Whether 256 rows are the height of all, and a part of them stays empty.
+static bool isOfThreeParts(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  const std::optional<int64_t> rows = shape.sizeOf(product.rows);
+  return tile.rows == kTallTile && rows && *rows > kLargeTile && *rows <= kMostOfThreeParts && !product.addsSteps() &&
+         !product.isReadAcross(product.left) && waitsForMatrix(shape, product);
+}
+
+double microsecondsOfReads(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
+  if (!waitsForMatrix(shape, product))
+    return 0;
+  const auto multiprocessors = double(abi::findArchitecture(90)->product.multiprocessors);
+  const int64_t rows = *shape.sizeOf(product.rows), columns = *shape.sizeOf(product.columns);
+  const double tiles = double(*warpgroupTilesOf(shape, product, tile)), steps = stepsOf(shape, product);
+  const double blocks = std::min(tiles * double(deep), multiprocessors);
+  const double ofTile = double(std::min(tile.rows, rows) + std::min(tile.columns, columns)) * kStepBytes;
+  const double operands = double(*shape.sizeOf(product.batch)) * double(rows + columns) * kStepBytes;
+  const double idle = std::sqrt(std::max(1.0, kBlocksOfMemory / blocks));
+  const double inMicrosecond = operands * steps > kCacheBytes ? kBytesOfMemory : kBytesOfResident;
+  if (deep > 1)
+    return std::ceil(steps / double(deep)) * std::max(ofTile * std::max(blocks, kBlocksOfCaches) / kBytesOfCaches,
+                                                      operands * double(deep) / inMicrosecond * idle);
+  // In a last round that is part empty nobody else reads.
+  const double rounds = std::ceil(tiles / multiprocessors);
+  const double last = rounds > 1 ? rounds * multiprocessors / tiles : idle;
+  const bool isSmallest = tile.rows == kSmallTile && tile.columns == kSmallTile;
+  return steps * std::max({tiles * ofTile / kBytesOfCaches, operands / inMicrosecond * last,
+                           isSmallest ? rounds * kMicrosecondsOfSmallest : 0});
+}
+
+std::optional<double> microsecondsWithReads(const GroupShape &shape, const Product &product,
+                                            const WarpgroupTile &tile) {
+  const std::optional<double> taken = microsecondsOf(shape, product, tile);
+  if (!taken)
+    return std::nullopt;
+  // Of tiles that bring as much, the one whose products take less time.
+  const double ofReads = microsecondsOfReads(shape, product, tile) + kMicrosecondsOfTile;
+  return ofReads > *taken ? ofReads + kShareOfProducts * *taken : *taken;
+}
+
 double microsecondsOfStep(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t blocks) {
   if (ComputedTile::operandOf(product, shape))
     return std::max(tile.microseconds + double(tile.columns) * kMicrosecondsBesideComputed,
@@ -156,7 +223,8 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
   add(product.right, tile.columns, mayPairSectors(shape, product, tile) ? kShareOfPairs : 1);
   // Of tiles that take as long, the one whose products take less time.
   const double most = std::max(own, all);
-  return most == 0 ? tile.microseconds : std::max(tile.microseconds, most) + kShareOfProducts * tile.microseconds;
+  const double products = isOfThreeParts(shape, product, tile) ? kMicrosecondsOfThreeParts : tile.microseconds;
+  return most == 0 ? products : std::max(products, most) + kShareOfProducts * products;
 }
 
 std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
@@ -248,11 +316,11 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
     if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
         !isWarpgroupTile(tile.rows, tile.columns, product.right) || (isComputed && tile.columns > kMostColumnsComputed))
       continue;
-    if (tile.rows > kLargeTile && !isComputed)
+    if (tile.rows > kLargeTile && !isComputed && !isOfThreeParts(shape, product, tile))
       continue;
     if (columns && *columns <= tile.columns / 2 && tile.columns > kSmallTile) // a narrower one has all of them
       continue;
-    const double taken = *microsecondsOf(shape, product, tile);
+    const double taken = *microsecondsWithReads(shape, product, tile);
     if (!best || taken < least)
       best = &tile, least = taken;
   }
@@ -267,7 +335,7 @@ bool isSideBySide(const GroupShape &shape, const Product &product, int64_t rows)
 uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   const int64_t across = columns ? ceilDiv(*columns, tile.columns) : 0;
-  if (tile.columns == kNarrowOfFewRows.columns || across < kLeastAcrossOfClusters ||
+  if (tile.columns == kNarrowOfFewRows.columns || tile.rows > kLargeTile || across < kLeastAcrossOfClusters ||
       *shape.sizeOf(product.rows) <= kMostRowsAlone)
     return 1;
   const int64_t tiles = shape.sizeOf(product.batch).value_or(1) * across;
@@ -298,25 +366,59 @@ bool isPairWorthwhile(const GroupShape &shape, const Product &product, const War
   return taken >= kLeastMicrosecondsOfPairs && (rounds >= kLeastRoundsOfPairs || areSplit);
 }
 
+/// Threads store what lies along the sum element by element: of two operands, that with fewer rows of a tile should.
+/// 128 x 64 and 64 x 128 of nn 2048 x 3072 x 1024: 283 and 274 us; of rows that are not aligned, 676 x 3669 x 11769,
+/// 1780 and 1596.
+static double turnsIn(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
+  constexpr double kOfAligned = 0.1, kOfOthers = 0.3;
+  constexpr int64_t kVector = 4;
+  if (!product.sum.sum.type.isF32() || product.left.isAlongReduced == product.right.isAlongReduced)
+    return 1;
+  const Operand &along = product.left.isAlongReduced ? product.left : product.right;
+  const std::optional<int64_t> size = shape.axes[along.vectorAxis].size;
+  const double share =
+      double(product.left.isAlongReduced ? tile.rows : tile.columns) / double(tile.rows + tile.columns);
+  return 1 + (share - 0.5) * (size && *size % kVector != 0 ? kOfOthers : kOfAligned);
+}
+
+double timeOfTile(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t each) {
+  return std::max(tile.alone / double(std::max<int64_t>(each, 1)), tile.shared) * turnsIn(shape, product, tile);
+}
+
 double timeOf(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
   const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
   const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
   const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
-  return tiles <= inRound ? std::max(tile.alone, double(each) * tile.shared)
-                          : double((tiles + inRound - 1) / inRound * tile.resident) * tile.shared;
+  // Small blocks follow each other one by one.
+  const double shared = tile.shared * turnsIn(shape, product, tile);
+  return tiles <= inRound || tile.threads == kFewestProductThreads
+             ? std::max(tile.alone, double(each) * shared)
+             : double((tiles + inRound - 1) / inRound * tile.resident) * shared;
+}
+
+ArrayRef<ScalarTile> tilesOfFewThreads(const Product &product) {
+  const bool isPlain = product.rows.size() == 1 && !product.left.border && !product.right.border && !product.routes &&
+                       product.places.empty();
+  return isPlain && !product.warpElement() && product.sum.sum.type.isF32() ? ArrayRef(kTilesOfFewThreads)
+                                                                           : ArrayRef<ScalarTile>();
 }
 
 bool isForSize(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
-  const bool isNarrow = tile.rows == kNarrowTile || tile.rows < tile.columns;
+  const bool isNarrow = tile.rows == kNarrowTile || (tile.rows < tile.columns && turnsIn(shape, product, tile) >= 1);
   return (!isNarrow || *shape.sizeOf(product.rows) <= tile.rows) &&
          (tile.columns != kNarrowTile || *shape.sizeOf(product.columns) <= tile.columns);
+}
+
+bool isTooShort(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep) {
+  constexpr int64_t kLeastOfFewThreads = 512;
+  return tile.threads != 0 && shape.sizeOf(product.reduced).value_or(0) < kLeastOfFewThreads * deep;
 }
 
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product) {
   const ScalarTile *best = nullptr;
   double least = 0;
-  for (const ScalarTile &tile : scalarTiles(product)) {
-    if (!isForSize(shape, product, tile))
+  for (const ScalarTile &tile : llvm::concat<const ScalarTile>(scalarTiles(product), tilesOfFewThreads(product))) {
+    if (!isForSize(shape, product, tile) || isTooShort(shape, product, tile, 1))
       continue;
     if (const double taken = timeOf(shape, product, tile); !best || taken < least)
       best = &tile, least = taken;

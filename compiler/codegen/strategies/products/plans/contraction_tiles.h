@@ -4,7 +4,7 @@
 // says otherwise (tuning/tile_choice.h).
 #pragma once
 
-#include "compiler/codegen/contraction/product.h"
+#include "compiler/codegen/contraction/kernels/scalar_product.h"
 
 namespace tenon::compiler::codegen {
 
@@ -51,6 +51,13 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
 /// What a device takes for a product in such tiles, where its sizes are known.
 std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
 
+/// What it takes to bring a matrix and more than 64 rows to the multiprocessors, from memory and through the
+/// second-level cache, where `deep` blocks share the steps of a tile; 0 for other products.
+double microsecondsOfReads(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
+                           int64_t deep = 1);
+/// microsecondsOf(), and no less than what is read takes.
+std::optional<double> microsecondsWithReads(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
+
 /// The tile with which Hopper is done first. A launch has `launched` blocks; tiles that would need more of them to give
 /// every multiprocessor work are left out.
 const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched);
@@ -75,19 +82,31 @@ bool hasPairs(const GroupShape &shape, const Product &product, const WarpgroupTi
 /// Whether pairs are done earlier than blocks that run alone.
 bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
 
+// Of large tiles that no tensor core multiplies: each thread has twice as many elements, and reads fewer for each. Also
+// of all tiles of f64, whose warps would meet in shared memory otherwise.
+inline constexpr uint32_t kFewProductThreads = 128;
 // A tile without tensor cores, and how long it takes for 4096 reduced elements (f32 on an H200, microseconds): alone on
 // its multiprocessor, or its share where `resident` tiles are computed there at once. Tensor cores of single warps have
 // the same tiles. Of f64 times are those of tensor cores, and other sums of eight bytes have the registers of a small
-// tile only.
+// tile only. `threads`: fewer than such a tile has elsewhere, each with more of it, of exact f32 whose sizes are
+// known; 0: as many. They read less of shared memory for each product, and need more tiles to keep a multiprocessor
+// busy.
 struct ScalarTile {
   int64_t rows, columns, resident;
   double shared, alone;
+  uint32_t threads = 0;
 };
 llvm::ArrayRef<ScalarTile> scalarTiles(const Product &product);
+/// More of them, of fewer threads, for products of known sizes.
+llvm::ArrayRef<ScalarTile> tilesOfFewThreads(const Product &product);
+/// What each of so many tiles of a multiprocessor takes there, in the same units.
+double timeOfTile(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t each);
 /// What a device takes for a product in such tiles, in the units of their times. Of known sizes.
 double timeOf(const GroupShape &shape, const Product &product, const ScalarTile &tile);
 /// Narrow tiles take longer for each element: they are for products that have no more rows, or columns.
 bool isForSize(const GroupShape &shape, const Product &product, const ScalarTile &tile);
+/// Of short sums few threads are slower: they begin and end later (tt 1606 x 365 x 131: 17.9 us of 64 x 64, else 15.4).
+bool isTooShort(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep);
 const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product);
 
 } // namespace tenon::compiler::codegen

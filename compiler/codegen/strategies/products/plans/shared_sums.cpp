@@ -52,7 +52,7 @@ std::optional<SharedSums> bestSharedSums(const KernelFunction &kernel, const Gro
       isSideBySide(shape, product, kSmallTile) || isPairWorthwhile(shape, product, whole))
     return std::nullopt;
   std::optional<SharedSums> best;
-  double least = (1 - kLeastGain) * *microsecondsOf(shape, product, whole);
+  double least = (1 - kLeastGain) * *microsecondsWithReads(shape, product, whole);
   const double steps = stepsOf(shape, product);
   for (const WarpgroupTile &tile : warpgroupTiles()) {
     for (int64_t parts = 2; parts <= kMostParts && steps / double(parts) >= kLeastSteps; ++parts) {
@@ -63,8 +63,9 @@ std::optional<SharedSums> bestSharedSums(const KernelFunction &kernel, const Gro
       const int64_t items = *warpgroupTilesOf(shape, product, tile) % blocksOfRound() * parts;
       const double ofWhole = microsecondsOfStep(shape, product, tile, blocksOfRound()),
                    ofPart = microsecondsOfStep(shape, product, tile, items);
-      const double taken = double(rounds) * (steps * ofWhole + kMicrosecondsOfTile) + steps / double(parts) * ofPart +
-                           kMicrosecondsOfTile + kMicrosecondsOfSharing + bytes * kMicrosecondsOfByte;
+      const double ofSteps = double(rounds) * (steps * ofWhole + kMicrosecondsOfTile) + steps / double(parts) * ofPart;
+      const double taken = std::max(ofSteps, microsecondsOfReads(shape, product, tile)) + kMicrosecondsOfTile +
+                           kMicrosecondsOfSharing + bytes * kMicrosecondsOfByte;
       if (taken < least)
         best = {&tile, parts, taken}, least = taken;
     }

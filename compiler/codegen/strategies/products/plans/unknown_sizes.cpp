@@ -25,9 +25,6 @@ constexpr double kBytesOfCaches = 13e6, kBytesOfMemory = 5e6;
 // A step of the smallest tile takes so long at least, in microseconds (64 x 4096 x 4096 and 14336: 0.2), and those of
 // 64 rows so many times longer where each step's sums are added for themselves (f8: 128 and 256 x 4096 x 4096).
 constexpr double kMicrosecondsOfSmallest = 0.2, kOfAddedSteps = 1.3;
-// Tiles of exact f32 that are alone on their multiprocessors take so many times longer than those of known sizes (128,
-// 256 and 512 x 4096 x 4096 in tiles of 64 x 64, 128 x 64 and 128 x 128: 181, 325 and 600 us).
-constexpr double kOfAlone = 1.3;
 // A kernel is not for such a size: a narrower one has all rows, or columns.
 constexpr double kNotForSize = 8;
 // Each position of a tile whose elements threads copy takes a step so long, in microseconds. Where lines are shifted
@@ -37,6 +34,9 @@ constexpr double kMicrosecondsOfCopied = 0.0115, kMicrosecondsOfShifted = 0.0055
 // Where it is unknown how many there are: reduced elements that tiles are chosen for; and up to how many steps, or
 // elements without warpgroups, sums stay whole.
 constexpr int64_t kAssumedReduced = 2048, kWholeSteps = 32, kWholeReduced = 512;
+// Steps of shifted lines take four times as long (bf16 nt 96 x 1000 x 1283, 21 steps: 29.5 us whole, 17.9 by eight
+// blocks).
+constexpr int64_t kWholeShiftedSteps = 8;
 // Of each block of a cluster: steps, or elements without warpgroups.
 constexpr double kLeastSteps = 4;
 constexpr int64_t kLeastReduced = 64;
@@ -212,7 +212,8 @@ private:
 
   /// Sums of unknown length are taken apart only where each block has some of it. A kernel more is for the others.
   void leaveShortSums(std::vector<SizedKernel> &found, ArrayRef<int64_t> sizes, const Guard &guard) const {
-    const int64_t whole = isByWarpgroups_ ? kWholeSteps * warpgroupDepth(product_.left.value.getType()) : kWholeReduced;
+    const int64_t wholeSteps = shifts_ ? kWholeShiftedSteps : kWholeSteps;
+    const int64_t whole = isByWarpgroups_ ? wholeSteps * warpgroupDepth(product_.left.value.getType()) : kWholeReduced;
     Guard ofLength;
     ofLength.length = extentsOf(shape_.axes[product_.reduced.front()]);
     std::vector<bool> runs(sizes.size());
@@ -256,10 +257,7 @@ private:
 
   static double timeOfWhole(const GroupShape &known, const Product &product, const ScalarTile &tile) {
     constexpr double kReduced = 4096, kMicroseconds = 2; // of the times of tiles, and of each tile
-    const double taken =
-        codegen::timeOf(known, product, tile) * double(*known.sizeOf(product.reduced)) / kReduced + kMicroseconds;
-    const bool areAlone = *tilesOf(known, product, tile.rows, tile.columns) <= kMultiprocessors;
-    return areAlone && product.sum.sum.type.isF32() ? taken * kOfAlone : taken;
+    return codegen::timeOf(known, product, tile) * double(*known.sizeOf(product.reduced)) / kReduced + kMicroseconds;
   }
 
   /// What it takes for a product of known sizes, in microseconds. Clusters that do not all run at once, or have next to

@@ -152,7 +152,7 @@ TEST_F(SplitReductions, PartsOfExactF32KeepMultiprocessorsBusy) {
   };
   EXPECT_EQ(partsOf("298", "2176", "8960"), 5);
   EXPECT_EQ(partsOf("256", "4096", "4096"), 2);
-  EXPECT_EQ(partsOf("1024", "1024", "1024"), 1) << "less is gained than the sum of the parts takes";
+  EXPECT_EQ(partsOf("2048", "1024", "1024"), 1) << "less is gained than the sum of the parts takes";
   EXPECT_EQ(partsOf("298", "2176", "8959"), 1);
 }
 
