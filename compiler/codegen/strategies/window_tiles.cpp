@@ -46,6 +46,28 @@ constexpr uint32_t kNarrowLanes = 8; // of 16 bytes
 // channels 9.1 -> 6.1).
 constexpr int64_t kEnoughForColumns = 64'000;
 
+// Tiles of windows that overlap along both axes, as a model of an H200 chooses them (measured:
+// benchmarks/results/conv_h200_2026_11_30b.md). Results of a line, what is combined in all, registers of a thread, and
+// bytes of its lanes: those of 16 bytes have few neighbours, and read more again. Blocks are small, so that no
+// multiprocessor has much more to do than others.
+// Of larger windows, more results, for which memory is all that matters, and few ones it is no better than the tiles
+// above.
+constexpr int64_t kMostOfModel = 25, kLeastResults = 1 << 16, kMostResults = 1 << 23;
+constexpr int64_t kMostRun = 14, kMostOfTile = 1400, kMostRegisters = 168;
+constexpr double kMostLaneBytes = 8, kWordBytes = 4;
+constexpr uint32_t kThreadsOfTile = 128;
+// Instructions of a thread ahead of its first read, beside those of each lane: of an element that is read, of one of
+// the filters, and of a result; where results are stored under conditions, all wait at each of these.
+constexpr double kAhead = 60, kOfRead = 2, kOfFilter = 1, kOfResult = 2, kOfConditions = 1.4;
+// Registers beside those of sums and elements, and how much of what is read at once is on its way together.
+constexpr double kOtherRegisters = 16, kOnItsWay = 0.6;
+// Blocks without which schedulers have too few warps, of which one is ready in each cycle.
+constexpr double kLeastBlocks = 2;
+// Instructions of a scheduler in a microsecond, bytes that all caches give in it once more, and what a round of blocks
+// takes to begin and end.
+constexpr double kInstructions = 1700, kBytesAgain = 33e6, kMicrosecondsOfRound = 0.2;
+constexpr int64_t kMultiprocessors = 132, kSchedulers = 4, kRegistersOfAll = 65536;
+
 } // namespace
 
 int64_t sideAlong(const GroupShape &shape, unsigned axis, WindowTile tile) {
@@ -173,6 +195,60 @@ static std::optional<WindowTile> slidingTile(const GroupShape &shape, const Wind
   return best;
 }
 
+/// How long a tile takes, beside what memory does once; nothing where a thread has no registers for it.
+/// @param bytes of an element that is read
+static std::optional<double> timeOf(const GroupShape &shape, const WindowAlong &along, const WindowAlong &across,
+                                    const WindowTile &tile, double bytes) {
+  const auto lanes = double(tile.width), size = double(tile.size());
+  const auto window = double(*GroupShape::sizeOf(shape.reducedAxes()));
+  // Dimensions beside the two are read anew for each of their places.
+  const double row = window / double(across.length * along.length) * double(along.placesOf(tile.run)),
+               read = row * double(across.placesOf(tile.lines));
+  // Sums that are open, filters and a row as numbers; or all sums, and what is on its way as it lies in memory.
+  const auto open =
+      double(std::min<int64_t>(tile.lines, llvm::divideCeil(across.length * std::abs(across.apart), across.step)));
+  const double kept = tile.slides() ? open * double(tile.run) + window + row
+                                    : size + (window + read) * kOnItsWay * bytes / kWordBytes,
+               registers = kept * lanes + kOtherRegisters;
+  if (registers > double(kMostRegisters))
+    return std::nullopt;
+  const int64_t tiles = tilesOf(shape, tile), results = *GroupShape::sizeOf(shape.parallelAxes());
+  const double instructions = (kAhead + read * (kOfRead + lanes) + window * (1 + kOfFilter) * lanes +
+                               window * size * lanes + size * (kOfResult + lanes / 2)) *
+                              (tiles * tile.size() == results ? 1 : kOfConditions);
+  const auto blocks = double(llvm::divideCeil(tiles, int64_t(tile.width) * tile.threads));
+  const double each = std::ceil(blocks / kMultiprocessors), warps = double(tile.threads) / 32 / kSchedulers;
+  const auto resident =
+      double(kRegistersOfAll / (int64_t(llvm::alignTo(uint64_t(registers), 8)) * int64_t(tile.threads)));
+  const double again = double(tiles) * (read - size * double(along.step * across.step)) * bytes / kBytesAgain;
+  return std::max(each, kLeastBlocks) * warps * instructions / kInstructions +
+         std::ceil(each / resident) * kMicrosecondsOfRound + std::max(again, 0.0);
+}
+
+/// Of windows that overlap along both axes the tile that is done first.
+static std::optional<WindowTile> fastestTile(const KernelFunction &kernel, const GroupShape &shape,
+                                             const WindowAlong &along, const WindowAlong &across, uint32_t width) {
+  const int64_t lines = *shape.axes[shape.parallel - 3].size, places = *shape.axes[shape.parallel - 2].size;
+  const int64_t results = *GroupShape::sizeOf(shape.parallelAxes()), window = *GroupShape::sizeOf(shape.reducedAxes());
+  const double bytes = 16.0 / readWidth(kernel, shape, shape.parallel - 1);
+  // A result's sum takes the rows of its window in order.
+  const bool maySlide = across.axis == shape.parallel && shape.reducedAxes().size() >= 2;
+  std::optional<WindowTile> best;
+  double least = 0;
+  for (int64_t down = 1; down <= std::min(lines, maySlide ? kMostSlidingLines : kMostLinesAtOnce); ++down)
+    for (int64_t run = 1; run <= std::min(places, kMostRun); ++run)
+      for (uint32_t lanes = width; double(lanes) * bytes >= kWordBytes; lanes /= 2) {
+        const WindowTile tile{down, run, lanes, kThreadsOfTile};
+        if (double(lanes) * bytes > kMostLaneBytes || window * tile.size() > kMostOfTile ||
+            double(tilesOf(shape, tile) * tile.size()) > kMostWaste * double(results))
+          continue;
+        const std::optional<double> taken = timeOf(shape, along, across, tile, bytes);
+        if (taken && (!best || *taken < least))
+          best = tile, least = *taken;
+      }
+  return best;
+}
+
 /// Of long windows: what is read for one of the results that they slide along is there for the others.
 static WindowTile tileOfLong(const KernelFunction &kernel, const GroupShape &shape, uint32_t width, size_t sums) {
   const WindowTile one{1, 1, width};
@@ -201,6 +277,10 @@ WindowTile tileFor(const KernelFunction &kernel, const GroupShape &shape, uint32
     return one;
   const bool isDense = along->dilation == 1 && (!across || across->dilation == 1);
   const bool overlaps = across && sums == 1 && width > 1 && across->step < across->length && isDense;
+  const int64_t all = *GroupShape::sizeOf(shape.parallelAxes());
+  if (overlaps && along->step < along->length && *window <= kMostOfModel && all >= kLeastResults && all <= kMostResults)
+    if (const std::optional<WindowTile> fastest = fastestTile(kernel, shape, *along, *across, width))
+      return *fastest;
   const std::optional<WindowTile> sliding = overlaps ? slidingTile(shape, *along, *across, width) : std::nullopt;
   if (sliding && *window > kInFlight)
     return *sliding;

@@ -19,7 +19,8 @@ inline constexpr int64_t kMostLinesAtOnce = 4, kMostSlidingLines = 16;
 // A tile of results: lines along the axis before that, runs along the axis before the last.
 struct WindowTile {
   int64_t lines = 1, run = 1;
-  uint32_t width = 1; // lanes of each result
+  uint32_t width = 1;     // lanes of each result
+  uint32_t threads = 256; // of a block
 
   int64_t size() const { return lines * run; }
   /// Whether windows slide down the lines: each row of the image is read once, and is part of all windows that it lies

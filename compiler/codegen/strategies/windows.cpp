@@ -394,9 +394,9 @@ static std::optional<Plan> planFor(StringRef name, const KernelFunction &kernel,
   if (tile.size() > 1)
     extents = tileExtents(shape, tile);
   return Plan{name,
-              kThreads,
+              tile.threads,
               {{"width", tile.width}, {"run", tile.run}, {"lines", tile.lines}},
-              {{extents, int64_t(kThreads) * tile.width}}};
+              {{extents, int64_t(tile.threads) * tile.width}}};
 }
 
 std::optional<Plan> Windows::plan(const KernelFunction &kernel, const GroupShape &shape) const {
@@ -421,7 +421,7 @@ std::vector<Plan> Windows::plans(const KernelFunction &kernel, const GroupShape 
 
 bool Windows::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
-    return value == kThreads;
+    return value == kThreads || value == kThreads / 2;
   return choice == "lines" ? value >= 1 && value <= kMostSlidingLines
                            : choice != "run" || (value >= 1 && value <= kMostSlidingLines);
 }

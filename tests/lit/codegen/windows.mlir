@@ -55,7 +55,7 @@ func.func @points(%i: tensor<2x9x9x64xf16>, %w: tensor<1x1x64x128xf16>, %o: tens
 // Of many results a thread computes a tile: what it reads for one of them it has for the others. The last tiles of an
 // axis begin in those before.
 // CHECK-LABEL: hal.executable.source private @tiles_dispatch_0
-// CHECK: tenon.strategy = {lines = 4 : i64, name = "windows", run = 4 : i64, threads = 256 : i64, width = 2 : i64}
+// CHECK: tenon.strategy = {lines = 7 : i64, name = "windows", run = 8 : i64, threads = 128 : i64, width = 2 : i64}
 func.func @tiles(%i: tensor<8x58x58x144xf16>, %w: tensor<3x3x144xf16>, %o: tensor<8x56x56x144xf16>) -> tensor<8x56x56x144xf16> {
   %r = linalg.depthwise_conv_2d_nhwc_hwc ins(%i, %w : tensor<8x58x58x144xf16>, tensor<3x3x144xf16>) outs(%o : tensor<8x56x56x144xf16>) -> tensor<8x56x56x144xf16>
   return %r : tensor<8x56x56x144xf16>

@@ -66,7 +66,8 @@ TEST_F(WindowsPlan, OfManyResultsAThreadComputesATile) {
     return numbers;
   };
   EXPECT_EQ(tile(2, 8), (std::vector<int64_t>{4, 1, 1}));
-  EXPECT_EQ(tile(8, 41), (std::vector<int64_t>{4, 2, 1})); // 107,584 vectors
+  EXPECT_EQ(tile(8, 41), (std::vector<int64_t>{1, 7, 2})) << "two blocks for each multiprocessor";
+  EXPECT_EQ(plan_->threads, 128u);
   EXPECT_EQ(tile(32, 113), (std::vector<int64_t>{2, 4, 4}));
   ASSERT_EQ(plan_->grid[0].extents.size(), 1u);
   EXPECT_EQ(plan_->grid[0].extents[0].size, 32 * 29 * 29 * 32) << "the last tile of a line has one result";
@@ -103,15 +104,15 @@ TEST_F(WindowsPlan, TilesAreThereForAnUnknownNumberOfImages) {
   ASSERT_TRUE(mlir::succeeded(kernel_)) << messages_;
   const std::vector<Plan> plans = Windows().plans(*kernel_, GroupShape::of(*kernel_));
   ASSERT_EQ(plans.size(), 2u);
-  EXPECT_EQ(numbersOf(plans[0]), (std::vector<int64_t>{4, 2, 1}));
-  EXPECT_EQ(numbersOf(plans[1]), (std::vector<int64_t>{2, 4, 4}));
+  EXPECT_EQ(numbersOf(plans[0]), (std::vector<int64_t>{1, 5, 3}));
+  EXPECT_EQ(numbersOf(plans[1]), (std::vector<int64_t>{2, 12, 9}));
   for (int64_t images : {0, 1, 4, 5, 6, 1000})
     EXPECT_EQ(plans[0].guards.front().holdsFor(images), images <= 4) << images;
   for (int64_t images : {0, 1, 4, 5, 6, 1000})
     EXPECT_EQ(plans[1].guards.front().holdsFor(images), images > 4) << images;
   const auto &extents = plans[1].grid[0].extents;
   ASSERT_EQ(extents.size(), 2u);
-  EXPECT_EQ(extents[0].size, 29 * 29 * 32) << "those of one image";
+  EXPECT_EQ(extents[0].size, 13 * 10 * 32) << "those of one image";
   EXPECT_TRUE(extents[1].value);
 }
 
@@ -125,11 +126,11 @@ TEST_F(WindowsPlan, LargeWindowsSlideDownATile) {
       numbers.push_back(value);
     return numbers;
   };
-  EXPECT_EQ(tile("bf16", "240", 28, 5), (std::vector<int64_t>{2, 4, 14}));
+  EXPECT_EQ(tile("bf16", "240", 28, 5), (std::vector<int64_t>{2, 7, 7}));
   EXPECT_EQ(tile("bf16", "96", 56, 7), (std::vector<int64_t>{1, 4, 7})) << "of more, filters take the registers";
   EXPECT_EQ(plan_->strategy, "bands");
   EXPECT_EQ(tile("bf16", "144", 56, 3), (std::vector<int64_t>{4, 4, 7}));
-  EXPECT_EQ(tile("bf16", "576", 14, 3), (std::vector<int64_t>{2, 2, 14}));
+  EXPECT_EQ(tile("bf16", "576", 14, 3), (std::vector<int64_t>{4, 2, 14}));
 }
 
 TEST_F(WindowsPlan, PoolingIsComputedByVectors) {
