@@ -7,6 +7,7 @@
 #include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/splits/cluster_splits.h"
 #include "compiler/dispatch/splits/filter_splits.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -60,12 +61,17 @@ bool isInMemory(const Contraction &product, const ContractionSide &side) {
   return !copy || !copy.getBody()->getOps<tensor::ExtractOp>().empty();
 }
 
-/// Whether tiles are so many, or their sums so short, that blocks of clusters take these apart, any number of steps
-/// each, and add them where they are (codegen/strategies/products/plans/cluster_sums.h).
+/// Whether blocks of clusters may take the sums of tiles apart, any number of steps each, and add them where they are
+/// (codegen/strategies/products/plans/cluster_sums.h).
+bool mayBeInClusters(const Contraction &product) {
+  return isForHopper(product.op) && mayRoundForTensorCores(product) && product.reduced.size() == 1 &&
+         hasBoxes(product.op) && isInMemory(product, product.left) && isInMemory(product, product.right);
+}
+
+/// Whether tiles are so many, or their sums so short, that they do.
 bool isForClusters(const Contraction &product, int64_t tilesOfFewRows, int64_t mostParts) {
   constexpr int64_t kMostOfCluster = 8;
-  return isForHopper(product.op) && mayRoundForTensorCores(product) && product.reduced.size() == 1 &&
-         hasBoxes(product.op) && isInMemory(product, product.left) && isInMemory(product, product.right) &&
+  return mayBeInClusters(product) &&
          (tilesOfFewRows * kMostOfCluster >= kEnoughProductBlocks || mostParts <= kMostOfCluster);
 }
 
@@ -292,6 +298,9 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     const std::optional<Split> split = timedSplitOf(op, *product, *times);
     return isDividedByClusters(*product, split, tiles(128, 64)) ? ProductSplit{} : ProductSplit{split};
   }
+  if (!skinny && mayBe && mayBeInClusters(*product) && hasCores)
+    if (const std::optional<Split> split = clusterSplitOf(op, *product))
+      return ProductSplit{split};
   if (!skinny && isForClusters(*product, tiles(64, isAcross ? 128 : 64), most))
     return ProductSplit{};
   // Of few rows and four bytes, what one block reads at a time keeps no multiprocessor busy.

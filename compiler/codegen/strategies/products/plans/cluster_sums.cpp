@@ -28,7 +28,7 @@ constexpr double kLeastGain = 0.08, kLeastGainOfReads = 0.12;
 // A part of fewer steps is over before its operands are there.
 constexpr double kLeastSteps = 4;
 // Of an H100 or H200.
-constexpr int64_t kMultiprocessors = 132;
+constexpr int64_t kMultiprocessors = 132, kNearlyAll = 104;
 
 /// Clusters of so many blocks that run at once, where each has a multiprocessor for itself: those of a cluster are
 /// neighbours (as the driver of an H200 says).
@@ -109,6 +109,11 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
                                            const Product &product, const WarpgroupTile &whole, double shared) {
   func::FuncOp function = kernel.function;
   if (!function->hasAttr(dispatch::kHopperOnlyAttr) || !mayShareBoxes(shape, product, whole))
+    return std::nullopt;
+  // Parts of a sum (dispatch/splits/cluster_splits.h) that have a tile for nearly each multiprocessor get more bytes of
+  // the caches alone than in clusters.
+  const int64_t tiles = *warpgroupTilesOf(shape, product, whole);
+  if (shape.sizeOf(product.batch).value_or(1) > 1 && tiles >= kNearlyAll && tiles <= kMultiprocessors)
     return std::nullopt;
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   std::optional<ClusterSums> best;

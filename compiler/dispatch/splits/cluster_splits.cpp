@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/splits/cluster_splits.h"
+
+#include "compiler/dispatch/analysis/kernel_config.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+// How long a step of 128 bytes takes, and until a tile's first one; until a cluster has met, and for each byte of its
+// sums that a block reads of the others (codegen/strategies/products/plans/cluster_sums.cpp).
+struct Tile {
+  int64_t rows, columns;
+  double microseconds;
+};
+constexpr Tile kTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
+                           {64, 256, 0.42},   {64, 128, 0.22},  {64, 64, 0.15}};
+constexpr double kStepBytes = 128, kMicrosecondsOfTile = 1, kMicrosecondsOfMeeting = 2.5,
+                 kMicrosecondsOfByte = 1 / 40e3;
+// Blocks alone take a step sooner, and those of 64 x 64 too many bytes.
+constexpr double kAlone = 0.865;
+constexpr int64_t kLeastAlone = 64 * 128;
+// Bytes that all multiprocessors get of the second-level cache in a microsecond, blocks of clusters and blocks alone;
+// of operands that it does not hold; fewer than so many blocks get no more.
+constexpr double kBytesOfClusters = 8e6, kBytesAlone = 11.8e6, kBytesOfMemory = 3.6e6, kCache = 50e6;
+constexpr int64_t kBlocksOfAll = 92, kEnoughBlocks = 112, kMultiprocessors = 132, kMostDeep = 8;
+constexpr int64_t kClustersAtOnce[kMostDeep + 1] = {132, 132, 66, 39, 30, 22, 17, 15, 15};
+// Another kernel, and how fast it adds parts that the second-level cache still has (measured on an H200).
+constexpr double kMicrosecondsOfSum = 2.4, kBytesOfSum = 3.9e6;
+constexpr int64_t kSide = 128, kLeastLong = 16384; // of a tile; of the sums that were measured
+constexpr int64_t kLeastOfPart = 512, kMostParts = 128;
+constexpr double kLeastGain = 0.08, kLeastSteps = 4; // of what the model may be wrong by; of a block
+
+struct Sizes {
+  int64_t batch, rows, columns, reduced, bytes;
+  double operands() const { return double(batch * reduced * bytes) * double(rows + columns); }
+};
+
+double timeOf(const Sizes &sizes, int64_t parts, const Tile &tile, int64_t deep) {
+  const int64_t tiles = parts * sizes.batch * int64_t(llvm::divideCeil(sizes.rows, tile.rows)) *
+                        int64_t(llvm::divideCeil(sizes.columns, tile.columns));
+  const double steps = std::ceil(double(sizes.reduced * sizes.bytes) / double(parts * deep) / kStepBytes);
+  if (deep > 1 && (tiles > kClustersAtOnce[deep] || steps < kLeastSteps))
+    return HUGE_VAL;
+  const int64_t blocks = std::min(tiles * deep, kMultiprocessors);
+  const double ofAll = double(tile.rows + tile.columns) * kStepBytes * double(std::max(blocks, kBlocksOfAll)) /
+                       (parts > 1 ? kBytesAlone : kBytesOfClusters);
+  const double rounds = std::ceil(double(tiles * deep) / double(kMultiprocessors)),
+               ofStep = std::max(tile.microseconds * (parts > 1 ? kAlone : 1), ofAll),
+               fewer = std::max(1.0, double(kEnoughBlocks) / double(blocks)),
+               fromMemory = sizes.operands() > kCache ? sizes.operands() / kBytesOfMemory * fewer : 0;
+  double taken = std::max(rounds * steps * ofStep, fromMemory) + rounds * kMicrosecondsOfTile;
+  if (deep > 1)
+    taken += kMicrosecondsOfMeeting +
+             double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) / double(deep) * kMicrosecondsOfByte;
+  if (parts > 1)
+    taken +=
+        kMicrosecondsOfSum + double(parts * sizes.batch * sizes.rows * sizes.columns) * 2 * sizeof(float) / kBytesOfSum;
+  return taken;
+}
+
+/// Of the whole, clusters take tiles apart; blocks of parts are alone.
+double bestTime(const Sizes &sizes, int64_t parts) {
+  double least = HUGE_VAL;
+  for (const Tile &tile : kTiles) {
+    constexpr int64_t kNarrow = 64;
+    if ((sizes.columns <= tile.columns / 2 && tile.columns > kNarrow) ||
+        (sizes.rows <= tile.rows / 2 && tile.rows > kNarrow)) // a narrower one has all of them
+      continue;
+    if (parts > 1 && tile.rows * tile.columns < kLeastAlone && sizes.rows > tile.rows)
+      continue;
+    for (int64_t deep = 1; deep <= (parts > 1 ? 1 : kMostDeep); ++deep)
+      least = std::min(least, timeOf(sizes, parts, tile, deep));
+  }
+  return least;
+}
+
+} // namespace
+
+std::optional<Split> clusterSplitOf(linalg::GenericOp op, const Contraction &product) {
+  const SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto sizeOf = [&](ArrayRef<unsigned> loops) {
+    int64_t size = 1;
+    for (unsigned loop : loops)
+      size *= ranges[loop];
+    return size;
+  };
+  const unsigned loop = product.reduced.front();
+  const Sizes sizes{sizeOf(product.batch), sizeOf(product.rows), sizeOf(product.columns), ranges[loop],
+                    int64_t(elementBytes(beforeExtension(product.left.value).getType()))};
+  const int64_t inLine = int64_t(kStepBytes) / sizes.bytes;
+  // Where clusters of eight blocks have no tile left, or sums are shorter, they are as fast.
+  const int64_t tiles =
+      sizes.batch * int64_t(llvm::divideCeil(sizes.rows, kSide)) * int64_t(llvm::divideCeil(sizes.columns, kSide));
+  if (!product.isSummedByAll(loop) || tiles * kMostDeep > kMultiprocessors || sizes.reduced < kLeastLong)
+    return std::nullopt;
+  std::optional<Split> best;
+  double least = (1 - kLeastGain) * bestTime(sizes, 1);
+  for (int64_t parts = 2; parts <= std::min(kMostParts, sizes.reduced / kLeastOfPart); ++parts)
+    if (sizes.reduced % (parts * inLine) == 0)
+      if (const double taken = bestTime(sizes, parts); taken < least)
+        best = Split{loop, parts, sizes.reduced, /*isAcross=*/true}, least = taken;
+  return best;
+}
+
+} // namespace tenon::compiler::dispatch
