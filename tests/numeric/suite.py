@@ -305,6 +305,9 @@ def main():
     modules = suite_cases.share(part, parts)
     found = suite_cases.batches(suite_cases.groups(arguments.grid, arguments.filter, modules), *([30] if arguments.seconds else []))
     numbers = list(range(len(found)))
+    if not numbers and parts > 1:
+        print(f"no case of part {arguments.part} has such a name")
+        return 0
     if not numbers:
         raise SystemExit("no case has such a name")
     if arguments.seconds:
@@ -340,8 +343,10 @@ def main():
     rows.sort(key=lambda row: order[row["operation"], row["type"]])
     if left:
         print(f"skipped: {left} of {len(numbers)} programs were not begun within {arguments.seconds:g} s")
-    if not rows:  # a short time may end before the first is begun, which was said; without one, the filter is wrong
-        return 0 if left else 1
+    if not rows and not left:  # a short time may end before the first is begun, which was said
+        print(f"no case of part {arguments.part} has such a name")
+    if not rows:
+        return 0 if left or parts > 1 else 1
     if arguments.csv:
         with open(arguments.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]))
