@@ -2,7 +2,7 @@
 #include "compiler/codegen/strategies/bands.h"
 
 #include "compiler/codegen/grouped/bands/band_sums.h"
-#include "compiler/codegen/strategies/windows.h"
+#include "compiler/codegen/strategies/windows/windows.h"
 #include "compiler/dialect/tile_pins.h"
 
 using namespace mlir;

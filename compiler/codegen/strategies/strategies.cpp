@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/codegen/strategies/bands.h"
-#include "compiler/codegen/strategies/columns.h"
+#include "compiler/codegen/strategies/columns/columns.h"
 #include "compiler/codegen/strategies/elementwise.h"
 #include "compiler/codegen/strategies/gathered_rows.h"
 #include "compiler/codegen/strategies/products/attention.h"
@@ -13,7 +13,7 @@
 #include "compiler/codegen/strategies/rows/rows.h"
 #include "compiler/codegen/strategies/transposes/short_turns.h"
 #include "compiler/codegen/strategies/transposes/transpose.h"
-#include "compiler/codegen/strategies/windows.h"
+#include "compiler/codegen/strategies/windows/windows.h"
 
 using namespace mlir;
 

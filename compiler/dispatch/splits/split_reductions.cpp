@@ -39,7 +39,7 @@ constexpr int64_t kLeastOfColumn = 256;
 constexpr int64_t kMostOfWholeRow = 4096, kMostOfKeptRow = 128 << 10;
 // Elements of a row that is a part as it is.
 constexpr int64_t kLeastOfRows = 32;
-// Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns.cpp).
+// Adjacent results that a block computes where reductions run down columns (codegen/strategies/columns/columns.cpp).
 constexpr int64_t kBytesOfTile = 256;
 
 /// The divisor of `size` that is nearest to `wanted`, not above `most`; 1 where none is near.

@@ -100,7 +100,7 @@ struct BandGeometry {
   int64_t registers() const;
 };
 
-/// Whether that is faster than windows that slide (strategies/windows.h).
+/// Whether that is faster than windows that slide (strategies/windows/windows.h).
 bool isWorthBands(const BandForm &form);
 
 /// Pairs of lines of a block, all tiles of a chunk one behind the other: so many that blocks are one wave of a large

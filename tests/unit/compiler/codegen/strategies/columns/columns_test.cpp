@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/columns.h"
+#include "compiler/codegen/strategies/columns/columns.h"
 
 #include "tests/unit/compiler/codegen/kernels.h"
 

@@ -6,7 +6,7 @@
 //   eight lanes of 16 bits, windows of three:   .x|xxxxxxxx|x.   a word, a vector, a word
 #pragma once
 
-#include "compiler/codegen/strategies/window_tiles.h"
+#include "compiler/codegen/strategies/windows/window_tiles.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/window_tiles.h"
+#include "compiler/codegen/strategies/windows/window_tiles.h"
 
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/kernel_config.h"

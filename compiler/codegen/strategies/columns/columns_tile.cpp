@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/columns_tile.h"
+#include "compiler/codegen/strategies/columns/columns_tile.h"
 
 #include "llvm/Support/MathExtras.h"
 

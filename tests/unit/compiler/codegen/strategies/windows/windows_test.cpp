@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/strategies.h"
-#include "compiler/codegen/strategies/windows.h"
+#include "compiler/codegen/strategies/windows/windows.h"
 
 #include "tests/unit/compiler/codegen/kernels.h"
 

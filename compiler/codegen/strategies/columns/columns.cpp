@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/columns.h"
+#include "compiler/codegen/strategies/columns/columns.h"
 
 #include "compiler/codegen/kernel/bodies/read_orders.h"
-#include "compiler/codegen/strategies/columns_writer.h"
+#include "compiler/codegen/strategies/columns/columns_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/slices.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/columns_writer.h"
+#include "compiler/codegen/strategies/columns/columns_writer.h"
 
 #include "compiler/codegen/kernel/bodies/early_reads.h"
 #include "compiler/codegen/plan/group_measures.h"
-#include "compiler/codegen/strategies/columns_tile.h"
+#include "compiler/codegen/strategies/columns/columns_tile.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/windows.h"
+#include "compiler/codegen/strategies/windows/windows.h"
 
-#include "compiler/codegen/strategies/window_rows.h"
+#include "compiler/codegen/strategies/windows/window_rows.h"
 
 using namespace mlir;
 
