@@ -149,7 +149,11 @@ LogicalResult verifyMask(Op op, RankedTensorType slices, RankedTensorType whole,
   if (op.getInputs().size() != 3)
     return success();
   const RankedTensorType indices = tensorType(op.getInputs()[1]), mask = tensorType(op.getInputs()[2]);
-  const int64_t batch = batchRankOf(indices, slices, whole, int64_t(op.getDimensionMap().size()), mayOverlap);
+  const int64_t depth = int64_t(op.getDimensionMap().size());
+  int64_t batch = batchRankOf(indices, slices, whole, depth, mayOverlap);
+  // A last dimension of 1 may be one more of the batch, or the only coordinate: of scatters it is the same.
+  if (mayOverlap && depth == 1 && mask.getRank() == indices.getRank())
+    batch = indices.getRank();
   if (!mask.getElementType().isInteger(1))
     return op.emitOpError() << "found a mask of " << mask.getElementType() << ", i1 is wanted";
   return verifySizes(op, "a mask", mask, indices.getShape().take_front(batch));

@@ -114,9 +114,15 @@ std::optional<std::pair<double, double>> magnitudesOf(const Dequantized &numbers
   return std::pair(least, largest);
 }
 
-/// Whether any two known scales have a product that is a number like others.
+/// Whether known scales leave all elements finite, and any two have a product that is a number like others.
 bool IntegerProduct::haveProductOfScales() {
-  const auto left = magnitudesOf(sides_[0].integers.numbers), right = magnitudesOf(sides_[1].integers.numbers);
+  const Dequantized &leftOnes = sides_[0].integers.numbers, &rightOnes = sides_[1].integers.numbers;
+  const auto left = magnitudesOf(leftOnes), right = magnitudesOf(rightOnes);
+  auto areFinite = [](const Dequantized &numbers, const std::optional<std::pair<double, double>> &scales) {
+    return !scales || scales->second * double(numbers.largest()) <= std::numeric_limits<float>::max();
+  };
+  if (!areFinite(leftOnes, left) || !areFinite(rightOnes, right))
+    return false;
   return !left || !right ||
          (left->first * right->first >= std::numeric_limits<float>::min() &&
           left->second * right->second <= std::numeric_limits<float>::max());

@@ -19,9 +19,12 @@ Attribute elementOf(Type type, uint8_t byte) {
   return IntegerAttr::get(type, bits);
 }
 
-LogicalResult replace(Operation *op, StringAttr name, TypedAttr pattern, uint8_t byte) {
+/// Without a byte any number will do.
+LogicalResult replace(Operation *op, StringAttr name, TypedAttr pattern, std::optional<uint8_t> byte) {
   auto type = dyn_cast<RankedTensorType>(pattern.getType());
-  Attribute element = type && type.hasStaticShape() ? elementOf(type.getElementType(), byte) : Attribute();
+  Attribute element;
+  if (type && type.hasStaticShape())
+    element = byte ? elementOf(type.getElementType(), *byte) : Builder(op).getZeroAttr(type.getElementType());
   if (!element)
     return op->emitError() << "found " << pattern
                            << ", a tensor of static shape is wanted whose elements are numbers of whole bytes";
@@ -38,7 +41,7 @@ LogicalResult readBytePatterns(ModuleOp module) {
       if (auto pattern = dyn_cast<util::BytePatternAttr>(attribute.getValue()))
         ok &= succeeded(replace(op, attribute.getName(), pattern, uint8_t(pattern.getPattern())));
       else if (auto anything = dyn_cast<util::UninitializedAttr>(attribute.getValue()))
-        ok &= succeeded(replace(op, attribute.getName(), anything, 0));
+        ok &= succeeded(replace(op, attribute.getName(), anything, std::nullopt));
   });
   return success(ok);
 }

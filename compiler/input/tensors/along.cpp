@@ -15,6 +15,8 @@
 
 #include <numbers>
 
+#include <limits>
+
 using namespace mlir;
 
 namespace tenon::compiler::input {
@@ -74,6 +76,9 @@ struct LowerGather : OpRewritePattern<linalg_ext::GatherOp> {
   }
 };
 
+/// A place in front of every tensor, from where no slice reaches into one, in 32 bits as in 64.
+constexpr int64_t kFarInFront = std::numeric_limits<int64_t>::min() + (int64_t(1) << 31);
+
 /// What a mask leaves out is named a place outside of the tensor, where nothing is stored.
 struct LowerMaskedScatter : OpRewritePattern<linalg_ext::ScatterOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -82,15 +87,19 @@ struct LowerMaskedScatter : OpRewritePattern<linalg_ext::ScatterOp> {
       return failure();
     Value indices = op.getInputs()[1], mask = op.getInputs()[2];
     const auto batch = unsigned(cast<RankedTensorType>(mask.getType()).getRank());
-    auto type = cast<RankedTensorType>(indices.getType());
-    Value named =
-        buildElements(rewriter, op.getLoc(), type, tensor::getMixedSizes(rewriter, op.getLoc(), indices),
-                      [&](OpBuilder &b, Location loc, ValueRange places) {
-                        Value outside = arith::ConstantOp::create(b, loc, b.getIntegerAttr(type.getElementType(), -1));
-                        return arith::SelectOp::create(b, loc, readElement(b, loc, mask, places.take_front(batch)),
-                                                       readElement(b, loc, indices, places), outside)
-                            .getResult();
-                      });
+    auto type = cast<RankedTensorType>(indices.getType()).clone(rewriter.getI64Type());
+    Value named = buildElements(
+        rewriter, op.getLoc(), type, tensor::getMixedSizes(rewriter, op.getLoc(), indices),
+        [&](OpBuilder &b, Location loc, ValueRange places) {
+          Value outside = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(kFarInFront));
+          Value place = readElement(b, loc, indices, places);
+          if (place.getType().isIndex())
+            place = arith::IndexCastOp::create(b, loc, b.getI64Type(), place);
+          else if (place.getType() != b.getI64Type())
+            place = arith::ExtSIOp::create(b, loc, b.getI64Type(), place);
+          return arith::SelectOp::create(b, loc, readElement(b, loc, mask, places.take_front(batch)), place, outside)
+              .getResult();
+        });
     auto plain =
         linalg_ext::ScatterOp::create(rewriter, op.getLoc(), op.getResultTypes(), ValueRange{op.getInputs()[0], named},
                                       op.getOutputs(), op.getDimensionMapAttr(), op.getUniqueIndicesAttr());

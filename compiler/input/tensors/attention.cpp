@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
 
@@ -69,12 +70,22 @@ struct LowerOnlineAttention : OpRewritePattern<linalg_ext::OnlineAttentionOp> {
           return arith::MaxNumFOp::create(b, loc, scaled(b, x[0], perScore), wide(b, x[1]));
         });
     const bool isFirst = beginsWithNothing(op);
-    const Operand powers = build.powers(scores, isFirst ? here : largest);
+    // The next keys go on from the result. Where it is narrower, what it was rounded to is what weights are of.
+    auto taken = [&](const Operand &wideOne) {
+      const Type narrow = getElementTypeOrSelf(op.getOutputs()[1].getType());
+      if (narrow.getIntOrFloatBitWidth() >= build.wide().getIntOrFloatBitWidth())
+        return wideOne;
+      return build.each(result.loops, {result}, build.wide(), [&](OpBuilder &b, ValueRange x) -> Value {
+        return scaled(b, wide(b, convertFloat(b, loc, x[0], narrow)), 1 / perScore);
+      });
+    };
+    const Operand now = taken(isFirst ? here : largest);
+    const Operand powers = build.powers(scores, now);
     const Operand sums = build.sums(powers), sum = build.sum(powers);
-    auto goOn = [&](const Operand &now, const Operand &old) {
+    auto goOn = [&](const Operand &sums, const Operand &old) {
       if (isFirst)
-        return now;
-      return build.each(now.loops, {now, old, oldLargest, largest}, build.wide(),
+        return sums;
+      return build.each(sums.loops, {sums, old, oldLargest, now}, build.wide(),
                         [&](OpBuilder &b, ValueRange x) -> Value {
                           Value before = scaled(b, wide(b, x[2]), 1 / perScore);
                           Value since = arith::SubFOp::create(b, loc, before, build.guarded(b, x[3], -INFINITY, 0));

@@ -101,7 +101,10 @@ public:
       requireEqual(std::get<0>(sizes), std::get<1>(sizes),
                    "dimension " + Twine(dimension) + " of the output of " + name_ +
                        (int64_t(dimension) < batch ? " is not that of the indices" : " is not that of the slices"));
+    checkMask(op);
   }
+
+  void check(linalg_ext::ScatterOp op) { checkMask(op); }
 
   /// Groups of 2^stage elements, for half of each of which there are factors.
   void check(linalg_ext::FftOp op) {
@@ -254,6 +257,15 @@ private:
       require(arith::CmpIPredicate::eq, a, b, message);
   }
 
+  /// A mask, where there is one, is the third input: an i1 for each slice.
+  template <typename Op> void checkMask(Op op) {
+    if (op.getInputs().size() != 3)
+      return;
+    for (auto [dimension, sizes] : llvm::enumerate(llvm::zip(sizesOf(op.getInputs()[2]), sizesOf(op.getInputs()[1]))))
+      requireEqual(std::get<0>(sizes), std::get<1>(sizes),
+                   "dimension " + Twine(dimension) + " of the mask of " + name_ + " is not that of the indices");
+  }
+
   void require(arith::CmpIPredicate predicate, OpFoldResult a, OpFoldResult b, const Twine &message) {
     Value holds = arith::CmpIOp::create(b_, loc_, predicate, valueOf(a), valueOf(b));
     cf::AssertOp::create(b_, loc_, holds, message.str());
@@ -272,9 +284,9 @@ void checkPlaces(func::FuncOp function) {
     if (isInsideOfBody(op) || isa<tensor::GenerateOp>(op->getParentOp()))
       return;
     llvm::TypeSwitch<Operation *>(op)
-        .Case<linalg::PackOp, linalg::UnPackOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::TopkOp,
-              linalg_ext::TopkV2Op, tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertOp, tensor::InsertSliceOp>(
-            [](auto found) { PlaceChecks(found).check(found); });
+        .Case<linalg::PackOp, linalg::UnPackOp, linalg_ext::FftOp, linalg_ext::GatherOp, linalg_ext::ScatterOp,
+              linalg_ext::TopkOp, linalg_ext::TopkV2Op, tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertOp,
+              tensor::InsertSliceOp>([](auto found) { PlaceChecks(found).check(found); });
   });
 }
 

@@ -26,6 +26,7 @@
 // RUN: tenon-run %t.tenon --device=emulator --function=padded --input=4xf32="1 2 3 4" --input=2 | FileCheck %s --check-prefix=PADDED
 // RUN: not tenon-run %t.tenon --device=emulator --function=padded --input=4xf32="1 2 3 4" --input=1 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not tenon-run %t.tenon --device=emulator --function=gather --input=4xf32=1 --input=2xi32=0 --input=3xf32=0 2>&1 | FileCheck %s --check-prefix=GATHER
+// RUN: not tenon-run %t.tenon --device=emulator --function=masked --input=4xf32=1 --input=3xi32=0 --input=2xi1=1 --input=3xf32=0 2>&1 | FileCheck %s --check-prefix=MASKED
 // RUN: not tenon-run %t.tenon --device=emulator --function=best --input=2x4xf32=1 --input=3x2xf32=0 2>&1 | FileCheck %s --check-prefix=BEST
 // RUN: not tenon-run %t.tenon --device=emulator --function=branches --input=3xf32=1 --input=2xf32=1 2>&1 | FileCheck %s --check-prefix=BRANCHES
 // RUN: not tenon-run %t.tenon --device=emulator --function=stage --input=6xf32=1 --input=6xf32=0 2>&1 | FileCheck %s --check-prefix=STAGE
@@ -198,4 +199,11 @@ func.func @branches(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
   cf.br ^done(%s : tensor<?xf32>)
 ^done(%r: tensor<?xf32>):
   return %r : tensor<?xf32>
+}
+
+// MASKED: dimension 0 of the mask of iree_linalg_ext.gather is not that of the indices
+func.func @masked(%source: tensor<?xf32>, %places: tensor<?xi32>, %mask: tensor<?xi1>, %out: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%source, %places, %mask : tensor<?xf32>, tensor<?xi32>, tensor<?xi1>)
+      outs(%out : tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
 }

@@ -1,7 +1,7 @@
 // Gathers and scatters of slices that a mask says are there: what is not keeps what stood there, whatever its index is.
 // RUN: tenon-compile %s --target=sm_75 --images=ptx -o %t.tenon
 // RUN: tenon-check %t.tenon | FileCheck %s
-// CHECK: 4 functions: 5 expectations hold, 0 failed
+// CHECK: 6 functions: 7 expectations hold, 0 failed
 
 func.func @gathered() {
   %source = util.unfoldable_constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
@@ -61,5 +61,35 @@ func.func @two_coordinates() {
     iree_linalg_ext.yield %new : i16
   } -> tensor<2x3xi16>
   check.expect_eq_const(%0, dense<[[0, 9, 8], [7, 0, 0]]> : tensor<2x3xi16>) : tensor<2x3xi16>
+  return
+}
+
+// A slice of several rows that is not there does not reach into the tensor, either, whatever the type of its index.
+func.func @scattered_slices_of_rows() {
+  %updates = util.unfoldable_constant dense<7.0> : tensor<2x200x2xf32>
+  %places = util.unfoldable_constant dense<[[3], [0]]> : tensor<2x1xi8>
+  %mask = util.unfoldable_constant dense<[false, false]> : tensor<2xi1>
+  %old = util.unfoldable_constant dense<1.0> : tensor<205x2xf32>
+  %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true)
+      ins(%updates, %places, %mask : tensor<2x200x2xf32>, tensor<2x1xi8>, tensor<2xi1>) outs(%old : tensor<205x2xf32>) {
+  ^bb0(%new: f32, %before: f32):
+    iree_linalg_ext.yield %new : f32
+  } -> tensor<205x2xf32>
+  check.expect_eq_const(%0, dense<1.0> : tensor<205x2xf32>) : tensor<205x2xf32>
+  return
+}
+
+// One update, whose indices have no dimension of their own.
+func.func @scattered_one() {
+  %updates = util.unfoldable_constant dense<[[7.0, 8.0]]> : tensor<1x2xf32>
+  %places = util.unfoldable_constant dense<[1]> : tensor<1xi32>
+  %mask = util.unfoldable_constant dense<true> : tensor<1xi1>
+  %old = util.unfoldable_constant dense<1.0> : tensor<3x2xf32>
+  %0 = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true)
+      ins(%updates, %places, %mask : tensor<1x2xf32>, tensor<1xi32>, tensor<1xi1>) outs(%old : tensor<3x2xf32>) {
+  ^bb0(%new: f32, %before: f32):
+    iree_linalg_ext.yield %new : f32
+  } -> tensor<3x2xf32>
+  check.expect_eq_const(%0, dense<[[1.0, 1.0], [7.0, 8.0], [1.0, 1.0]]> : tensor<3x2xf32>) : tensor<3x2xf32>
   return
 }

@@ -5,7 +5,7 @@
 // RUN: tenon-compile %s --target=sm_90a --images=ptx -o %t90.tenon
 // RUN: tenon-dump %t90.tenon | FileCheck %s
 // RUN: tenon-check %t90.tenon | FileCheck %s --check-prefix=RAN
-// RAN: 6 functions: 9 expectations hold, 0 failed, 1 skipped
+// RAN: 7 functions: 11 expectations hold, 0 failed, 1 skipped
 
 #q = affine_map<(b, m, d, k, n) -> (b, m, d)>
 #k = affine_map<(b, m, d, k, n) -> (b, k, d)>
@@ -170,6 +170,33 @@ func.func @largest_scores() {
     iree_linalg_ext.yield %s : f32
   } -> tensor<1x1x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>
   check.expect_almost_eq_const(%1#1, dense<4.0> : tensor<1x1xf32>, atol 1.0e-05) : tensor<1x1xf32>
+  return
+}
+
+// Weights are of the largest score as it is handed on, in bf16: 336, not 336.6.
+func.func @narrow_largest_scores() {
+  %q = util.unfoldable_constant dense<336.6> : tensor<1x1x1xf32>
+  %k = util.unfoldable_constant dense<1.0> : tensor<1x1x1xf32>
+  %v = util.unfoldable_constant dense<1.0> : tensor<1x1x1xf32>
+  %minus = util.unfoldable_constant dense<-1.0> : tensor<1x1x1xf32>
+  %scale = arith.constant 1.0 : f32
+  %acc = arith.constant dense<0.0> : tensor<1x1x1xf32>
+  %max = arith.constant dense<0xFF80> : tensor<1x1xbf16>
+  %sum = arith.constant dense<0.0> : tensor<1x1xf32>
+  %0:3 = iree_linalg_ext.online_attention {decomposition_config = {use_exp2 = false}, indexing_maps = [#q, #k, #v, #none, #o, #r, #r]}
+      ins(%q, %k, %v, %scale : tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1xf32>, f32)
+      outs(%acc, %max, %sum : tensor<1x1x1xf32>, tensor<1x1xbf16>, tensor<1x1xf32>) {
+  ^bb0(%s: f32):
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<1x1x1xf32>, tensor<1x1xbf16>, tensor<1x1xf32>
+  %1:3 = iree_linalg_ext.online_attention {decomposition_config = {use_exp2 = false}, indexing_maps = [#q, #k, #v, #none, #o, #r, #r]}
+      ins(%q, %k, %minus, %scale : tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1xf32>, f32)
+      outs(%0#0, %0#1, %0#2 : tensor<1x1x1xf32>, tensor<1x1xbf16>, tensor<1x1xf32>) {
+  ^bb0(%s: f32):
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<1x1x1xf32>, tensor<1x1xbf16>, tensor<1x1xf32>
+  check.expect_almost_eq_const(%0#2, dense<1.8221> : tensor<1x1xf32>, atol 1.0e-03) : tensor<1x1xf32>
+  check.expect_almost_eq_const(%1#0, dense<0.0> : tensor<1x1x1xf32>, atol 1.0e-05) : tensor<1x1x1xf32>
   return
 }
 

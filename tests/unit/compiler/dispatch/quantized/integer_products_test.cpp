@@ -80,6 +80,13 @@ TEST_F(IntegerProductsTest, KnownScalesHaveAProduct) {
   EXPECT_EQ(sums("1024", "512", "2", "j", "1.0e20", "dense<[1.0, 0.0]>"), "i32");
 }
 
+TEST_F(IntegerProductsTest, KnownScalesLeaveElementsFinite) {
+  EXPECT_EQ(sums("128", "128", "128", "j", "1.0e37", "dense<1.0e-30>"), "f32");
+  EXPECT_EQ(sums("128", "128", "128", "j", "1.0e37"), "f32");
+  EXPECT_EQ(sums("128", "128", "128", "j", "1.0e-30", "dense<1.0e37>"), "f32");
+  EXPECT_EQ(sums("128", "128", "128", "j", "1.0e36", "dense<1.0e-30>"), "i32");
+}
+
 TEST_F(IntegerProductsTest, SumsFitInto32Bits) {
   // 252 and 128 are the largest factors.
   EXPECT_EQ(sums("16", "66576", "8"), "i32");
