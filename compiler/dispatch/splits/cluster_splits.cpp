@@ -10,16 +10,14 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-// How long a step of 128 bytes takes, and until a tile's first one; until a cluster has met, and for each byte of its
-// sums that a block reads of the others (codegen/strategies/products/plans/cluster_sums.cpp).
+// How long a step of 128 bytes takes, and until the first one of a tile.
 struct Tile {
   int64_t rows, columns;
   double microseconds;
 };
 constexpr Tile kTiles[] = {{128, 256, 0.705}, {128, 192, 0.54}, {128, 128, 0.425}, {128, 64, 0.25},
                            {64, 256, 0.42},   {64, 128, 0.22},  {64, 64, 0.15}};
-constexpr double kStepBytes = 128, kMicrosecondsOfTile = 1, kMicrosecondsOfMeeting = 2.5,
-                 kMicrosecondsOfByte = 1 / 40e3;
+constexpr double kStepBytes = 128, kMicrosecondsOfTile = 1;
 // Blocks alone take a step sooner, and those of 64 x 64 too many bytes.
 constexpr double kAlone = 0.865;
 constexpr int64_t kLeastAlone = 64 * 128;
@@ -27,7 +25,6 @@ constexpr int64_t kLeastAlone = 64 * 128;
 // of operands that it does not hold; fewer than so many blocks get no more.
 constexpr double kBytesOfClusters = 8e6, kBytesAlone = 11.8e6, kBytesOfMemory = 3.6e6, kCache = 50e6;
 constexpr int64_t kBlocksOfAll = 92, kEnoughBlocks = 112, kMultiprocessors = 132, kMostDeep = 8;
-constexpr int64_t kClustersAtOnce[kMostDeep + 1] = {132, 132, 66, 39, 30, 22, 17, 15, 15};
 // Another kernel, and how fast it adds parts that the second-level cache still has (measured on an H200).
 constexpr double kMicrosecondsOfSum = 2.4, kBytesOfSum = 3.9e6;
 constexpr int64_t kSide = 128, kLeastLong = 16384; // of a tile; of the sums that were measured
@@ -43,7 +40,7 @@ double timeOf(const Sizes &sizes, int64_t parts, const Tile &tile, int64_t deep)
   const int64_t tiles = parts * sizes.batch * int64_t(llvm::divideCeil(sizes.rows, tile.rows)) *
                         int64_t(llvm::divideCeil(sizes.columns, tile.columns));
   const double steps = std::ceil(double(sizes.reduced * sizes.bytes) / double(parts * deep) / kStepBytes);
-  if (deep > 1 && (tiles > kClustersAtOnce[deep] || steps < kLeastSteps))
+  if (deep > 1 && (tiles > clustersAtOnce(deep) || steps < kLeastSteps))
     return HUGE_VAL;
   const int64_t blocks = std::min(tiles * deep, kMultiprocessors);
   const double ofAll = double(tile.rows + tile.columns) * kStepBytes * double(std::max(blocks, kBlocksOfAll)) /
@@ -54,8 +51,8 @@ double timeOf(const Sizes &sizes, int64_t parts, const Tile &tile, int64_t deep)
                fromMemory = sizes.operands() > kCache ? sizes.operands() / kBytesOfMemory * fewer : 0;
   double taken = std::max(rounds * steps * ofStep, fromMemory) + rounds * kMicrosecondsOfTile;
   if (deep > 1)
-    taken += kMicrosecondsOfMeeting +
-             double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) / double(deep) * kMicrosecondsOfByte;
+    taken += kMicrosecondsOfMeeting + double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) /
+                                          double(deep) * kMicrosecondsOfClusterByte;
   if (parts > 1)
     taken +=
         kMicrosecondsOfSum + double(parts * sizes.batch * sizes.rows * sizes.columns) * 2 * sizeof(float) / kBytesOfSum;
@@ -79,6 +76,11 @@ double bestTime(const Sizes &sizes, int64_t parts) {
 }
 
 } // namespace
+
+int64_t clustersAtOnce(int64_t blocks) {
+  constexpr int64_t kAtOnce[kMostDeep + 1] = {132, 132, 66, 39, 30, 22, 17, 15, 15};
+  return kAtOnce[blocks];
+}
 
 std::optional<Split> clusterSplitOf(linalg::GenericOp op, const Contraction &product) {
   const SmallVector<int64_t> ranges = op.getStaticLoopRanges();

@@ -5,6 +5,7 @@
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/splits/cluster_splits.h"
 
 #include <cmath>
 
@@ -13,9 +14,8 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-// Until a cluster has met twice, of tiles of warpgroups and of others, and for each byte of a tile's sums that a block
-// reads of the others (measured on an H200: bf16 tt 104 x 440 x 3544 in tiles of 64 x 64, whole and by eight blocks).
-constexpr double kMicrosecondsOfMeeting = 2.5, kMicrosecondsOfShortMeeting = 1.5, kMicrosecondsOfByte = 1 / 40e3;
+// Until a cluster has met twice, of tiles that no warpgroup multiplies; of others: dispatch::kMicrosecondsOfMeeting.
+constexpr double kMicrosecondsOfShortMeeting = 1.5;
 // Bytes that all blocks together get in a microsecond, of operands that the second-level cache holds and of larger ones
 // (f16 nt 77 x 4480 x 4880: 8.9e6, nn 211 x 864 x 7160: 7.5e6; bf16 tt 48 x 5312 x 7232: 5e6, tf32 nn 55 x 3640 x 5816:
 // 5.9e6).
@@ -29,13 +29,6 @@ constexpr double kLeastGain = 0.08, kLeastGainOfReads = 0.12;
 constexpr double kLeastSteps = 4;
 // Of an H100 or H200.
 constexpr int64_t kMultiprocessors = 132, kNearlyAll = 104;
-
-/// Clusters of so many blocks that run at once, where each has a multiprocessor for itself: those of a cluster are
-/// neighbours (as the driver of an H200 says).
-int64_t clustersAtOnce(int64_t deep) {
-  constexpr int64_t kAtOnce[kMostDeep + 1] = {132, 132, 66, 39, 30, 22, 17, 15, 15};
-  return kAtOnce[deep];
-}
 
 } // namespace
 
@@ -83,11 +76,11 @@ double timeInClusters(const GroupShape &shape, const Product &product, const War
   if (deep == 1)
     return double(llvm::divideCeil(uint64_t(tiles), uint64_t(kMultiprocessors))) * ofTile;
   const double read = double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) / double(deep);
-  return ofTile + kMicrosecondsOfMeeting + read * kMicrosecondsOfByte;
+  return ofTile + dispatch::kMicrosecondsOfMeeting + read * dispatch::kMicrosecondsOfClusterByte;
 }
 
 bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
-  return *warpgroupTilesOf(shape, product, tile) <= clustersAtOnce(deep);
+  return *warpgroupTilesOf(shape, product, tile) <= dispatch::clustersAtOnce(deep);
 }
 
 /// The same where both operands are matrices and rows are more than the smallest tile has: what is read is known better
@@ -102,7 +95,8 @@ static double timeOfKnown(const GroupShape &shape, const Product &product, const
   const double ofSteps =
       std::ceil(stepsOf(shape, product) / double(deep)) * microsecondsOfStep(shape, product, tile, blocks);
   const double added = double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) / double(deep);
-  return std::max(ofSteps, ofReads) + kMicrosecondsOfTile + kMicrosecondsOfMeeting + added * kMicrosecondsOfByte;
+  return std::max(ofSteps, ofReads) + kMicrosecondsOfTile + dispatch::kMicrosecondsOfMeeting +
+         added * dispatch::kMicrosecondsOfClusterByte;
 }
 
 std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
@@ -157,7 +151,7 @@ int64_t mostDeep(const GroupShape &shape, const Product &product, const ScalarTi
 /// all have two of them.
 static int64_t tilesOfEach(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep) {
   const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns);
-  return int64_t(llvm::divideCeil(uint64_t(tiles), uint64_t(clustersAtOnce(deep))));
+  return int64_t(llvm::divideCeil(uint64_t(tiles), uint64_t(dispatch::clustersAtOnce(deep))));
 }
 
 bool areAtOnce(const GroupShape &shape, const Product &product, const ScalarTile &tile, int64_t deep) {
@@ -172,7 +166,7 @@ double timeInClusters(const GroupShape &shape, const Product &product, const Sca
   const double taken =
       double(each) * (double(*shape.sizeOf(product.reduced)) / double(deep) * element + kMicrosecondsOfTile);
   const double bytes = double(tile.rows * tile.columns) * product.sum.sum.type.getIntOrFloatBitWidth() / 8;
-  return taken + (deep > 1 ? kMicrosecondsOfShortMeeting + bytes * kMicrosecondsOfByte : 0);
+  return taken + (deep > 1 ? kMicrosecondsOfShortMeeting + bytes * dispatch::kMicrosecondsOfClusterByte : 0);
 }
 
 ScalarSums bestScalarSums(const KernelFunction &kernel, const GroupShape &shape, const Product &product) {
