@@ -17,7 +17,7 @@ cp -L build/runtime/libtenon_runtime.so $to/build/runtime/
 cp build/tests/conformance/tenon-conformance-test build/tests/conformance/*.ptx $to/build/
 strip $to/build/compiler/tools/tenon-compile $to/build/runtime/libtenon_runtime.so $to/build/tenon-conformance-test
 cp -r tests/numeric $to/tests/
-rm -rf $to/tests/numeric/__pycache__
+find $to/tests/numeric -name __pycache__ -prune -exec rm -r {} +
 cp scripts/tenon_capi.py scripts/mlir_text.py $to/scripts/
 # Bounds of plans are tenon-opt's to say, which does not go along.
 /usr/bin/python3 tests/numeric/fuzz.py --build=build --edges --count=1600 --seed=$seed --bounds-to=$to/bounds.json

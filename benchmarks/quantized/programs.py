@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "numeric"), str(ROOT / "scripts")]
-import cases_dequantized as dequantized  # noqa: E402
+from cases.products import dequantized  # noqa: E402
 
 # name: form, zero point of x, sizes
 CASES = {

@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 
 import judge
-import random_program
+from draws import random_program
 
 TOGETHER = 50
 

@@ -29,14 +29,14 @@ os.environ.setdefault("TENON_EMULATOR_QUIET", "1")
 import numpy as np  # noqa: E402
 
 import carry  # noqa: E402
-import convolution_forms  # noqa: E402
-import edge_programs  # noqa: E402
+from draws import convolution_forms  # noqa: E402
+from draws import edge_programs  # noqa: E402
 import elements  # noqa: E402
 import judge  # noqa: E402  (puts scripts/ on the path)
-import random_program  # noqa: E402
+from draws import random_program  # noqa: E402
 import shrink  # noqa: E402
 from elements import is_float, ulp  # noqa: E402
-from nodes import Argument  # noqa: E402
+from nodes.node import Argument  # noqa: E402
 
 SECONDS = 60  # for one program, in all
 NAMED = "not supported|unsupported|; supported are|takes at most|[Dd]ialect .* not found"  # a refusal says what it is that cannot be compiled

@@ -14,17 +14,17 @@ import unittest
 
 import fuzz  # first: it sets up NumPy
 import bounded
-import edge_programs
+from draws import edge_programs
 import elements
 import numpy as np
-import random_program
+from draws import random_program
 import shrink
 import suite
 import suite_cases
 from bounded import Bounded
-from cases_attention import attention
-from nodes import Argument, Elementwise, Reduce, Step
-from program import Program
+from cases.attention.forward import attention
+from nodes.node import Argument, Elementwise, Reduce, Step
+from nodes.program import Program
 
 SWAPS = {"arith.addf": "arith.subf", "arith.subf": "arith.addf", "arith.mulf": "arith.addf", "arith.maximumf": "arith.minimumf",
          "arith.minimumf": "arith.maximumf", "arith.addi": "arith.subi", "arith.muli": "arith.addi", "arith.maxsi": "arith.minsi",

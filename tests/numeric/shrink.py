@@ -7,8 +7,8 @@ them goes); a step of a body replaced by one of its operands; known sizes for un
 import copy
 
 import elements
-from nodes import Argument, Elementwise
-from program import Program
+from nodes.node import Argument, Elementwise
+from nodes.program import Program
 
 MOST_TRIES = 300
 

@@ -4,43 +4,12 @@ import re
 import zlib
 from collections import Counter, defaultdict
 
-import cases_along
-import cases_attention
-import cases_attention_cache
-import cases_attention_documents
-import cases_attention_exported
-import cases_attention_f8
-import cases_attention_gradients
-import cases_attention_logs
-import cases_attention_packed
-import cases_attention_shared
-import cases_attention_wide
-import cases_boundary
-import cases_choice
-import cases_contraction
-import cases_convolution
-import cases_convolution_gradients
-import cases_convolution_groups
-import cases_convolution_phases
-import cases_dequantized
-import cases_elementwise
-import cases_experts
-import cases_f8
-import cases_gates
-import cases_guarded
-import cases_loops
-import cases_movement
-import cases_named
-import cases_norms
-import cases_reduction
-import cases_unknown
-import cases_weights
-from cases import SIZES, SMALL
+from cases import (along, attention, boundary, choice, convolutions, elementwise, guarded, loops, movement, named, norms, products,
+                   reduction)
+from cases.case import SIZES, SMALL
 
-MODULES = (cases_attention, cases_attention_cache, cases_attention_documents, cases_attention_exported, cases_attention_f8, cases_attention_gradients,
-           cases_attention_logs, cases_attention_packed, cases_attention_shared, cases_attention_wide, cases_boundary, cases_contraction, cases_unknown, cases_f8, cases_gates, cases_convolution,
-           cases_convolution_gradients, cases_convolution_groups, cases_convolution_phases, cases_choice, cases_elementwise, cases_guarded, cases_loops, cases_norms, cases_reduction,
-           cases_movement, cases_named, cases_along, cases_weights, cases_dequantized, cases_experts)
+MODULES = (*attention.MODULES, boundary, *products.MODULES, *convolutions.MODULES, choice, elementwise, guarded, loops, norms, reduction,
+           movement, named, along)
 MOST = 150  # functions of one program
 
 
