@@ -40,7 +40,7 @@ constexpr Architecture kRows[] = {
     {87, "Ampere (Orin)", {74}, 87, 0, kTegra, holds(1536, 16, 164, 163), gpu(16, 1300000, 4)},
     {88, "Ampere (Tegra)", {90}, 88, 0, kTegra, holds(1536, 16, 100, 99), {}},
     {89, "Ada", {78}, 89, 0, kNoTegra, holds(1536, 24, 100, 99), gpu(128, 2520000, 72)},
-    {90, "Hopper", {78, 80}, 90, 0, kNoTegra, holds(2048, 32, 228, 227), gpu(132, 1980000, 50)},
+    {90, "Hopper", {78, 80}, 90, 0, kNoTegra, holds(2048, 32, 228, 227), gpu(kHopperMultiprocessors, 1980000, 50)},
     {100, "Blackwell", {86, 86, 88}, 100, 100, kNoTegra, holds(2048, 32, 228, 227), gpu(148, 1965000, 126)},
     {101, "Blackwell (Thor)", {86, 86, 88}, 110, 110, kTegra, holds(1536, 24, 228, 227), {}},
     {103, "Blackwell", {88, 88, 88}, 103, 100, kNoTegra, holds(2048, 32, 228, 227), gpu(148, 1965000, 126)},

@@ -67,6 +67,9 @@ inline constexpr std::array<uint32_t, 3> kMaxGrid = {2147483647, 65535, 65535};
 inline constexpr uint32_t kMaxStaticSharedBytes = 48 << 10;                   // and of all that is taken without opt-in
 inline constexpr uint32_t kPortableClusterBlocks = 8, kMaxClusterBlocks = 16; // more than 8 only where a kernel opts in
 
+/// Multiprocessors of an H100 or H200, by which plans for Hopper count their blocks.
+inline constexpr uint32_t kHopperMultiprocessors = 132;
+
 /// The largest parameter block of a kernel (K-5).
 inline constexpr uint32_t kMaxParameterBytes = 32764;
 /// The same for PTX of version `isa` (81 is 8.1) for sm_`number`.

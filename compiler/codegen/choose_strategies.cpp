@@ -19,7 +19,7 @@
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

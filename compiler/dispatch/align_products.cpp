@@ -8,7 +8,7 @@
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 #include "compiler/dispatch/prepare/loops/unit_sums.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/products/images/channel_order.h"

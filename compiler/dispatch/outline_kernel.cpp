@@ -4,7 +4,7 @@
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/analysis/products/routes.h"
 #include "compiler/dispatch/forming/whole_or_parts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,7 +4,7 @@
 #include "compiler/codegen/along/sorting/block_ranks.h"
 #include "compiler/codegen/contraction/routes.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/analysis/products/routes.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

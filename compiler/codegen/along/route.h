@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// iree_linalg_ext.route: the table of a routed product (dispatch/analysis/routes.h), by one block.
+// iree_linalg_ext.route: the table of a routed product (dispatch/analysis/products/routes.h), by one block.
 //
 // Rows are sorted by counting. Each warp has a run of them, 32 at a time, side by side: lanes whose rows name the same
 // expert find each other, so that the warp counts how many rows of each expert it has. What earlier warps have, and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The contraction of a kernel (dispatch/analysis/contraction.h) as its writers see it: a matrix of rows and columns for
-// each element of the batch, whatever number of axes each of them has. A block computes a tile of it, and reads tiles
-// of both sides step by step along the reduced axes:
+// The contraction of a kernel (dispatch/analysis/products/contraction.h) as its writers see it: a matrix of rows and
+// columns for each element of the batch, whatever number of axes each of them has. A block computes a tile of it, and
+// reads tiles of both sides step by step along the reduced axes:
 //
 //                        columns                 an operand's tile is `side` positions across by `depth` positions
 //                      +---------+               along the reduced axes
@@ -14,7 +14,7 @@
 
 #include "abi/target_arch.h"
 #include "compiler/codegen/kernel/bodies/bodies.h"
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 namespace tenon::compiler::codegen {
 
@@ -56,8 +56,9 @@ struct Product {
   llvm::SmallVector<unsigned> batch, rows, columns, reduced; // axes of the space, outermost first
   // Of elements of the batch that have only some of the terms: `of` and `along` are axes of the space here.
   llvm::SmallVector<dispatch::SummedPlaces, 0> places;
-  const KernelTensor *routes = nullptr; // the table of a routed product (dispatch/analysis/routes.h); null: it is none
-  int64_t experts = 0;                  // then
+  const KernelTensor *routes =
+      nullptr;         // the table of a routed product (dispatch/analysis/products/routes.h); null: it is none
+  int64_t experts = 0; // then
   // A patch's side along the outermost axis of the rows (patches.h), a power of two; 0: it is chosen with the others.
   int64_t imagesOfPatch = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/routes.h"
 
-#include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/analysis/products/routes.h"
 
 using namespace mlir;
 

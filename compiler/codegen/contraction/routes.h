@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The table of a routed product (dispatch/analysis/routes.h) as the product's kernel reads it. Positions are numbers of
-// rows in the order of their experts.
+// The table of a routed product (dispatch/analysis/products/routes.h) as the product's kernel reads it. Positions are
+// numbers of rows in the order of their experts.
 #pragma once
 
 #include "compiler/codegen/kernel/kernel_builder.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/grouped/channel_form.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/grouped/filter_operands.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -16,7 +17,7 @@ constexpr int64_t kMostSums = 56, kMostSide = 16, kMostRun = 8, kMostCombined = 
 // sums. A large device has so many blocks at once. Lines of memory that neighbouring threads do not read all of cost
 // more.
 constexpr double kRead = 2, kPatch = 60, kBlock = 120, kSum = 5;
-constexpr int64_t kBlocksAtOnce = 132 * kChannelBlocks;
+constexpr int64_t kBlocksAtOnce = abi::kHopperMultiprocessors * kChannelBlocks;
 constexpr double kSplitSectors = 1.15, kSector = 1.15, kPartOfLine = 1.08;
 constexpr int64_t kSectorBytes = 32, kLineBytes = 128;
 

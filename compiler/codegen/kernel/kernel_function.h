@@ -75,7 +75,7 @@ struct KernelInput {
 };
 
 /// A factor of a product that is read from an image with zeros around it (dispatch/analysis/border.h), or from the
-/// weights of a routed product (dispatch/analysis/routes.h).
+/// weights of a routed product (dispatch/analysis/products/routes.h).
 struct KernelBorder {
   mlir::Value value;                   // of the body: what is read, or 0
   KernelTensor tensor;                 // its map leads to places outside of it, too

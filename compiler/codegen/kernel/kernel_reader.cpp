@@ -3,9 +3,9 @@
 #include "compiler/codegen/kernel/kernel_signature.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -3,7 +3,7 @@
 // from.
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/attention/forms/expression.h"
 
 namespace tenon::compiler::dispatch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/shared_heads.h"
+#include "abi/arch_table.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr int64_t kTileRows = 128, kBlockKeys = 128;
 // Tiles that a large device computes at once. Where comparisons of indices hide keys, the longest tile is twice as long
 // as the mean, and it takes as many again to even that out.
-constexpr int64_t kAtOnce = 132, kEnoughUneven = 256;
+constexpr int64_t kAtOnce = abi::kHopperMultiprocessors, kEnoughUneven = 256;
 
 std::optional<Contraction> sumOfHeads(linalg::GenericOp op) {
   std::optional<Contraction> product = contractionOf(op);

@@ -2,8 +2,8 @@
 #include "compiler/dispatch/experts/route_products.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products whose rows name the matrix that they are multiplied by (dispatch/analysis/routes.h) get the table by which
-// their kernels find rows of the same expert:
+// Products whose rows name the matrix that they are multiplied by (dispatch/analysis/products/routes.h) get the table
+// by which their kernels find rows of the same expert:
 //
 //   %e = linalg.generic                      the expert of each row, i32; none where a tensor holds it as it is
 //   %t = iree_linalg_ext.route ins(%e)       the table

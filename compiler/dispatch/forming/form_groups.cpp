@@ -4,9 +4,9 @@
 #include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/forming/column_groups.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/fusing.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
@@ -10,8 +9,9 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 #include "compiler/dispatch/analysis/slices.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/turned_copy.h"

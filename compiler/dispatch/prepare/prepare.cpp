@@ -2,10 +2,10 @@
 #include "compiler/dispatch/prepare/prepare.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/fusing.h"
 #include "compiler/dispatch/prepare/loops/lesser_results.h"

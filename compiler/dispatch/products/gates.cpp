@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/gates.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
-#include "compiler/dispatch/analysis/small_products.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/small_products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -2,7 +2,7 @@
 #include "compiler/dispatch/products/grouped_factors.h"
 
 #include "compiler/dispatch/analysis/groups/group.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -9,13 +9,14 @@
 // - where the result has more elements than such an operand, or tensor cores do not turn what it holds (bytes and
 //   tf32): [k, 4097] -> [4097, k], rows of reduced elements, which are made longer where that is needed.
 //
-// Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/hopper_tf32.h): of two that lie
+// Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/products/hopper_tf32.h): of two that lie
 // across, the smaller one is copied, also where it is not known how large they are.
 #include "compiler/dispatch/products/matrix_product.h"
+#include "abi/arch_table.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/computed_constants.h"
@@ -46,7 +47,7 @@ constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned =
 // 517 19.9, tf32 nn 66 x 1179 x 237 17.7); for each copy, and a byte of it.
 constexpr double kMicrosecondsOfRuns = 2, kMicrosecondsOfAligned = 0.25, kMicrosecondsOfCopy = 2.5,
                  kMicrosecondsOfByte = 2 / 2.5e6;
-constexpr int64_t kStepBytes = 128, kTileRows = 64, kTileColumns = 128, kMultiprocessors = 132;
+constexpr int64_t kStepBytes = 128, kTileRows = 64, kTileColumns = 128, kMultiprocessors = abi::kHopperMultiprocessors;
 // Tiles of exact f32, and blocks of a cluster that take sums apart (codegen/strategies/products/plans/cluster_sums.h).
 constexpr int64_t kScalarRows = 128, kScalarColumns = 64, kMostOfCluster = 8;
 // Rows that are made longer have so many elements more, or fewer, that their sum may be taken apart in parts that are

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/starts.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -2,9 +2,9 @@
 #include "compiler/dispatch/quantized/integer_products.h"
 
 #include "compiler/dialect/tile_pins.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/quantized/moved_integers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -2,8 +2,8 @@
 #include "compiler/dispatch/quantized/zero_points.h"
 
 #include "compiler/dispatch/analysis/border.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/quantized/quantized_factor.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/splits/cluster_splits.h"
 
+#include "abi/arch_table.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 #include <cmath>
@@ -24,7 +25,7 @@ constexpr int64_t kLeastAlone = 64 * 128;
 // Bytes that all multiprocessors get of the second-level cache in a microsecond, blocks of clusters and blocks alone;
 // of operands that it does not hold; fewer than so many blocks get no more.
 constexpr double kBytesOfClusters = 8e6, kBytesAlone = 11.8e6, kBytesOfMemory = 3.6e6, kCache = 50e6;
-constexpr int64_t kBlocksOfAll = 92, kEnoughBlocks = 112, kMultiprocessors = 132, kMostDeep = 8;
+constexpr int64_t kBlocksOfAll = 92, kEnoughBlocks = 112, kMultiprocessors = abi::kHopperMultiprocessors, kMostDeep = 8;
 // Another kernel, and how fast it adds parts that the second-level cache still has (measured on an H200).
 constexpr double kMicrosecondsOfSum = 2.4, kBytesOfSum = 3.9e6;
 constexpr int64_t kSide = 128, kLeastLong = 16384; // of a tile; of the sums that were measured
@@ -78,7 +79,7 @@ double bestTime(const Sizes &sizes, int64_t parts) {
 } // namespace
 
 int64_t clustersAtOnce(int64_t blocks) {
-  constexpr int64_t kAtOnce[kMostDeep + 1] = {132, 132, 66, 39, 30, 22, 17, 15, 15};
+  constexpr int64_t kAtOnce[kMostDeep + 1] = {kMultiprocessors, kMultiprocessors, 66, 39, 30, 22, 17, 15, 15};
   return kAtOnce[blocks];
 }
 

@@ -6,7 +6,7 @@
 // many as give each multiprocessor a tile.
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/splits/known_split.h"
 
 namespace tenon::compiler::dispatch {

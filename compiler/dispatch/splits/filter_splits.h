@@ -4,7 +4,7 @@
 // (known_split.h).
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/splits/product_splits.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "abi/arch_table.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
-#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/cluster_splits.h"
 #include "compiler/dispatch/splits/filter_splits.h"
@@ -29,7 +30,7 @@ constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
 constexpr int64_t kAlignment = 16;   // bytes: as vectors and boxes begin
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
 // Convolutions: multiprocessors of a large GPU, rows of a window, and what is worth a part.
-constexpr int64_t kMultiprocessors = 132, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
+constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
 
 // Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
 // a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/products/contraction measured it)
@@ -275,7 +276,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
                         sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
-  // Tiles have 128 positions of a side that lies across in tf32 (analysis/hopper_tf32.h).
+  // Tiles have 128 positions of a side that lies across in tf32 (analysis/products/hopper_tf32.h).
   const bool isAcross = mayRoundForTensorCores(*product) && !hasCores && hasHopperTf32(op) && liesAcross(*product);
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
                          : isAcross ? tiles(64, 128)

@@ -2,9 +2,9 @@
 #include "compiler/dispatch/splits/split_reductions.h"
 #include "compiler/dialect/flow/FlowOps.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
 #include "compiler/dispatch/splits/filter_splits.h"

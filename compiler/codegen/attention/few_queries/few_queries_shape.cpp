@@ -2,7 +2,7 @@
 #include "compiler/codegen/attention/few_queries/few_queries_shape.h"
 
 #include "abi/arch_table.h"
-#include "compiler/dispatch/analysis/hopper_tf32.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -44,7 +44,7 @@ constexpr int64_t kManyKeys = 65536, kFewKeys = 256;
 
 /// As many as an H100 or H200 has.
 int64_t multiprocessors() {
-  return abi::findArchitecture(90)->product.multiprocessors;
+  return abi::kHopperMultiprocessors;
 }
 
 /// What takes time of an attention.

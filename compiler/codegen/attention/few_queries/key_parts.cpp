@@ -186,7 +186,7 @@ uint32_t keyPartsSharedBytes(const FewQueriesShape &shape, uint32_t inFront, int
   const uint32_t split = keyPartsSplit(shape, tiles);
   const int64_t blocks = tiles * shape.groups() * shape.rowsOfBlock() * split;
   const uint32_t used = kWarps * (shape.wholeColumns() / split + 2) * uint32_t(sizeof(float));
-  return blocks <= abi::findArchitecture(90)->product.multiprocessors ? inFront : used;
+  return blocks <= abi::kHopperMultiprocessors ? inFront : used;
 }
 
 void writeKeyPartsSum(const AttentionKernel &kernel, const FewQueriesShape &shape, const KeyParts &parts,

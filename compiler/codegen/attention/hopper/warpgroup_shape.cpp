@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/warpgroup_shape.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/attention/hiding.h"
 
 using namespace mlir;
@@ -9,7 +10,7 @@ namespace tenon::compiler::codegen {
 namespace {
 
 // Multiprocessors of a Hopper GPU, each of which computes a tile at a time.
-constexpr int64_t kBlocks = 132;
+constexpr int64_t kBlocks = abi::kHopperMultiprocessors;
 // What three consumers compute in the time of two, in percent.
 constexpr int64_t kRateOfThree = 125;
 // Of fewer tiles of two consumers `mma.sync` computes smaller ones.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/grouped/bands/band_form.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/grouped/filter_operands.h"
 
 using namespace mlir;
@@ -16,7 +17,7 @@ constexpr int64_t kAssumedImages = 32;
 // Of a place whose results are computed, beside one that is read.
 constexpr int64_t kLanes = 3;
 // Blocks that a large device has at once.
-constexpr int64_t kMultiprocessors = 132, kBlocksAtOnce = kMultiprocessors * kBandBlocks;
+constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors, kBlocksAtOnce = kMultiprocessors * kBandBlocks;
 
 } // namespace
 

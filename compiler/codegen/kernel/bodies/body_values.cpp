@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/kernel/narrow/narrow_pairs.h"
 #include "compiler/codegen/kernel/reciprocal.h"
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"

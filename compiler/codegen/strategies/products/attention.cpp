@@ -10,7 +10,7 @@
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
 #include "compiler/dialect/hal/default_targets.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 using namespace mlir;
 

@@ -14,7 +14,7 @@
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/dialect/hal/default_targets.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 using namespace mlir;
 

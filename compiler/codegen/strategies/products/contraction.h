@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Contractions (dispatch/analysis/contraction.h) and what is computed from each element of their results:
+// Contractions (dispatch/analysis/products/contraction.h) and what is computed from each element of their results:
 // a tile to a block, by the best instructions of the target (codegen/contraction).
 #pragma once
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/skinny.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/skinny/skinny_product.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/strategies/products/contraction.h"
-#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/small_products.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
+#include "compiler/dispatch/analysis/products/small_products.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -24,7 +25,7 @@ constexpr int64_t kVeryFew = 8, kFew = 32;
 // Where tiles compute weights, of more they are faster.
 constexpr int64_t kFewBesideTiles = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
-constexpr int64_t kEnoughBlocks = 240, kMultiprocessors = 132;
+constexpr int64_t kEnoughBlocks = 240, kMultiprocessors = abi::kHopperMultiprocessors;
 constexpr uint32_t kThreads = 256, kManyThreads = 512;
 // Of more rows, short sums are added sooner than more warps multiply them (an H200, 32 x 1024 x 1024: 2.9 us, with
 // kThreads 2.7).
@@ -96,14 +97,14 @@ private:
   bool mayBeRing(const SkinnyShape &how) const;
   bool isRingFaster(const SkinnyShape &how) const;
 
-  /// Whether rows of both sides are known to be whole vectors (dispatch/analysis/hopper_tf32.h).
+  /// Whether rows of both sides are known to be whole vectors (dispatch/analysis/products/hopper_tf32.h).
   bool hasBoxes() const {
     return llvm::all_of(ArrayRef<const Operand *>{&product_.left, &product_.right}, [&](const Operand *side) {
       return shape_.axes[side->vectorAxis].size.value_or(1) * dispatch::elementBytes(side->value.getType()) % 16 == 0;
     });
   }
 
-  /// Whether more rows are few (dispatch/analysis/small_products.h), of a right side that is only read.
+  /// Whether more rows are few (dispatch/analysis/products/small_products.h), of a right side that is only read.
   bool isSmall() const {
     const Type factor = product_.right.factor;
     return (factor.isF16() || factor.isBF16()) && columns_ && batch_ && reduced_ && hasBoxes() &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/windows/window_tiles.h"
 
+#include "abi/arch_table.h"
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -66,7 +67,7 @@ constexpr double kLeastBlocks = 2;
 // Instructions of a scheduler in a microsecond, bytes that all caches give in it once more, and what a round of blocks
 // takes to begin and end.
 constexpr double kInstructions = 1700, kBytesAgain = 33e6, kMicrosecondsOfRound = 0.2;
-constexpr int64_t kMultiprocessors = 132, kSchedulers = 4, kRegistersOfAll = 65536;
+constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors, kSchedulers = 4, kRegistersOfAll = 65536;
 
 } // namespace
 

@@ -8,7 +8,7 @@
 // down from column to column (codegen/grouped/bands/band_form.h).
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 namespace tenon::compiler::dispatch {
 

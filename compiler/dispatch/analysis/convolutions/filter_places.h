@@ -3,7 +3,7 @@
 // gradient there and of what a window meets of the image (grouped_filters.h, channel_filters.h).
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -9,7 +9,7 @@
 // (codegen/grouped/windows.h), and nobody copies an operand for it.
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 namespace tenon::compiler::dispatch {
 

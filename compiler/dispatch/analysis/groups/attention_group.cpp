@@ -2,7 +2,7 @@
 #include "compiler/dispatch/analysis/groups/attention_group.h"
 
 #include "compiler/dispatch/analysis/computed_from.h"
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"

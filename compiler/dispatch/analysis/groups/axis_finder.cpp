@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/groups/axis_finder.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/gate_loop.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 using namespace mlir;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/groups/behind_product.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -4,7 +4,7 @@
 #include "compiler/dispatch/analysis/groups/attention_group.h"
 #include "compiler/dispatch/analysis/groups/axis_finder.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 using namespace mlir;
 

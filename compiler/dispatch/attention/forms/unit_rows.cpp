@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/forms/unit_rows.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/attention/forms/expression.h"
 #include "compiler/dispatch/prepare/loops/changed_loops.h"
 

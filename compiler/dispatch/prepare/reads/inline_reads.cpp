@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/prepare/reads/inline_reads.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/groups/behind_product.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"

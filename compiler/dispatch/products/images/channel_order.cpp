@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/images/channel_order.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/orders.h"
 #include "compiler/dispatch/products/images/reorder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/images/turned_filters.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/slices.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 #include "compiler/dispatch/products/patches/ordered_patches.h"
 
 #include "compiler/dispatch/analysis/border.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/images/turned_result.h"

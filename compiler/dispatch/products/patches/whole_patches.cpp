@@ -2,9 +2,9 @@
 #include "compiler/dispatch/products/patches/whole_patches.h"
 
 #include "compiler/dispatch/analysis/border.h"
-#include "compiler/dispatch/analysis/contraction.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

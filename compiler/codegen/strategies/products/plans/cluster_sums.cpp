@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/plans/cluster_sums.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/tile_map.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 #include "compiler/dispatch/splits/cluster_splits.h"
 
 #include <cmath>
@@ -28,7 +29,7 @@ constexpr double kLeastGain = 0.08, kLeastGainOfReads = 0.12;
 // A part of fewer steps is over before its operands are there.
 constexpr double kLeastSteps = 4;
 // Of an H100 or H200.
-constexpr int64_t kMultiprocessors = 132, kNearlyAll = 104;
+constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors, kNearlyAll = 104;
 
 } // namespace
 

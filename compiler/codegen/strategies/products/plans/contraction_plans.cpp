@@ -12,7 +12,7 @@
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/unknown_sizes.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 #include <cmath>
 

@@ -139,7 +139,7 @@ std::optional<int64_t> warpgroupTilesOf(const GroupShape &shape, const Product &
 /// Whether pairs take no more rounds than tiles alone. A tile behind the last row is zeros that the copy writes, unless
 /// its boxes are left out (tightMapOf): an H200: tn 264 x 3240 x 8272 of bf16 81 us instead of 58.
 static bool arePairsAsMany(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   if (!hasPairs(shape, product, tile))
     return false;
   const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile),
@@ -173,7 +173,7 @@ static bool isOfThreeParts(const GroupShape &shape, const Product &product, cons
 double microsecondsOfReads(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
   if (!waitsForMatrix(shape, product))
     return 0;
-  const auto multiprocessors = double(abi::findArchitecture(90)->product.multiprocessors);
+  const auto multiprocessors = double(abi::kHopperMultiprocessors);
   const int64_t rows = *shape.sizeOf(product.rows), columns = *shape.sizeOf(product.columns);
   const double tiles = double(*warpgroupTilesOf(shape, product, tile)), steps = stepsOf(shape, product);
   const double blocks = std::min(tiles * double(deep), multiprocessors);
@@ -231,7 +231,7 @@ std::optional<double> microsecondsOf(const GroupShape &shape, const Product &pro
   const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
   if (!tiles)
     return std::nullopt;
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   const double ofStep = microsecondsOfStep(shape, product, tile, std::min(*tiles, int64_t(multiprocessors)));
   const double ofTile = stepsOf(shape, product) * ofStep;
   if (!product.places.empty()) // blocks with long tiles have fewer of them
@@ -253,7 +253,7 @@ const WarpgroupTile &routedWarpgroupTile(const GroupShape &shape, const Product 
   // same to read. Of more, some expert may have many.
   constexpr int64_t kFewRows = 16;
   const std::optional<int64_t> columns = shape.sizeOf(product.columns), rows = shape.sizeOf(product.rows);
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   const bool isOfFew = rows && *rows < kFewRows * product.experts;
   // A row of tiles for each expert that may be named; of many rows, half of a tile more for each.
   const int64_t named = std::min(rows.value_or(product.experts), product.experts);
@@ -300,7 +300,7 @@ std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, 
 }
 
 const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched) {
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   if (isSideBySide(shape, product, kSmallTile)) { // the caches and the memory are all that matters
     const bool isNarrow =
         product.right.isAlongReduced &&
@@ -339,7 +339,7 @@ uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, cons
       *shape.sizeOf(product.rows) <= kMostRowsAlone)
     return 1;
   const int64_t tiles = shape.sizeOf(product.batch).value_or(1) * across;
-  if (tiles > kMostOfQuads && tiles <= int64_t(abi::findArchitecture(90)->product.multiprocessors))
+  if (tiles > kMostOfQuads && tiles <= int64_t(abi::kHopperMultiprocessors))
     return 1;
   return across % kQuad == 0 ? kQuad : across % kPair == 0 ? kPair : 1;
 }
@@ -353,7 +353,7 @@ bool hasPairs(const GroupShape &shape, const Product &product, const WarpgroupTi
 bool isPairWorthwhile(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   if (!arePairsAsMany(shape, product, tile))
     return false;
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   const std::optional<int64_t> alone = warpgroupTilesOf(shape, product, tile);
   const uint64_t rounds = llvm::divideCeil(uint64_t(*alone), multiprocessors);
   const double ofStep = microsecondsOfStep(shape, product, tile, std::min(*alone, int64_t(multiprocessors)));
@@ -386,7 +386,7 @@ double timeOfTile(const GroupShape &shape, const Product &product, const ScalarT
 }
 
 double timeOf(const GroupShape &shape, const Product &product, const ScalarTile &tile) {
-  const int64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const int64_t multiprocessors = abi::kHopperMultiprocessors;
   const int64_t tiles = *tilesOf(shape, product, tile.rows, tile.columns), inRound = multiprocessors * tile.resident;
   const int64_t each = (tiles + multiprocessors - 1) / multiprocessors;
   // Small blocks follow each other one by one.

@@ -7,7 +7,7 @@
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 
 using namespace mlir;
 
@@ -24,7 +24,7 @@ constexpr double kLeastSteps = 8;
 
 /// Blocks of a round: as many as an H100 or H200 has multiprocessors.
 int64_t blocksOfRound() {
-  return abi::findArchitecture(90)->product.multiprocessors;
+  return abi::kHopperMultiprocessors;
 }
 
 int64_t sharesOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t parts) {

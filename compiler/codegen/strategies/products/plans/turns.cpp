@@ -76,7 +76,7 @@ const WarpgroupTile *bestTurns(const KernelFunction &kernel, const GroupShape &s
   const std::optional<int64_t> wholeTiles = warpgroupTilesOf(shape, product, whole);
   if (work < kLeastWork || work > kMostWork || !wholeTiles || !product.tensorCoreElement() || product.addsSteps())
     return nullptr;
-  const uint64_t multiprocessors = abi::findArchitecture(90)->product.multiprocessors;
+  const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   auto roundsOf = [&](int64_t tiles) { return double(llvm::divideCeil(uint64_t(tiles), multiprocessors)); };
   auto ofResults = [&](const WarpgroupTile &tile) {
     return double(tile.rows * tile.columns) * work * kMicrosecondsOfInstruction;

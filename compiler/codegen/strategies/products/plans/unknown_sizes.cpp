@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/plans/unknown_sizes.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/operands/shifted_lines.h"
@@ -297,7 +298,7 @@ private:
     return isTooWide || isTooHigh ? taken * kNotForSize : taken;
   }
 
-  static constexpr int64_t kMultiprocessors = 132; // of an H100 or H200
+  static constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors; // of an H100 or H200
 
   const GroupShape &shape_;
   const Product &product_;

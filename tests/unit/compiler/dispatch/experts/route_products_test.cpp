@@ -2,7 +2,7 @@
 #include "compiler/dispatch/experts/route_products.h"
 
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
-#include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/analysis/products/routes.h"
 #include "tests/unit/compiler/dispatch/routed.h"
 
 namespace tenon::compiler::dispatch {

@@ -6,7 +6,7 @@
 #include "compiler/codegen/attention/few_queries/key_ring.h"
 #include "compiler/codegen/attention/few_queries/slice_sums.h"
 #include "compiler/codegen/strategies/products/attention.h"
-#include "compiler/dispatch/analysis/hopper_tf32.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "tests/unit/compiler/codegen/attention/attention_kernel_test.h"
 
 namespace tenon::compiler::codegen {

@@ -6,7 +6,7 @@
 
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/dialect/hal/default_targets.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
 namespace tenon::compiler::codegen {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/images/channel_order.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

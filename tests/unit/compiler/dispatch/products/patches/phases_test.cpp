@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/patches/phases.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/products/patches/dilation.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/codegen/strategies/products/contraction.h"
-#include "compiler/dispatch/analysis/tile_factors.h"
+#include "compiler/dispatch/analysis/products/tile_factors.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
 namespace tenon::compiler::codegen {

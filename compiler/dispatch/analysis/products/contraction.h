@@ -10,8 +10,8 @@
 #pragma once
 
 #include "compiler/dispatch/analysis/border.h"
+#include "compiler/dispatch/analysis/products/routes.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
-#include "compiler/dispatch/analysis/routes.h"
 #include "compiler/dispatch/analysis/summed_places.h"
 
 namespace tenon::compiler::dispatch {

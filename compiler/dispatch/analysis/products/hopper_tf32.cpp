@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/analysis/hopper_tf32.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 

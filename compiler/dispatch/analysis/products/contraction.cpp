@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 
-#include "compiler/dispatch/analysis/hopper_tf32.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
-#include "compiler/dispatch/analysis/small_products.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
+#include "compiler/dispatch/analysis/products/small_products.h"
 #include "compiler/input/types/storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -4,6 +4,8 @@
 // multiprocessors without one; blocks of 16 columns that share their sum (skinny) are on four times as many.
 #pragma once
 
+#include "abi/arch_table.h"
+
 #include <cstdint>
 
 namespace tenon::compiler::dispatch {
@@ -20,7 +22,7 @@ inline constexpr int64_t kMostReducedOfSmall = 2048;
 /// 2048 x 2048 5.9 and 5.4; of larger ones tiles are as fast.
 /// @param wide columns of all matrices of a batch
 constexpr bool isSmallProduct(int64_t wide, int64_t reduced) {
-  constexpr int64_t kMultiprocessors = 132, kColumnsOfBlock = 16;
+  constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors, kColumnsOfBlock = 16;
   return wide <= kMultiprocessors * kColumnsOfBlock && reduced <= kMostReducedOfSmall;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/analysis/routes.h"
+#include "compiler/dispatch/analysis/products/routes.h"
 
-#include "compiler/dispatch/analysis/contraction.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "tests/unit/compiler/dispatch/routed.h"
 
 namespace tenon::compiler::dispatch {

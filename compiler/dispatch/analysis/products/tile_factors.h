@@ -5,8 +5,8 @@
 // bits of each factor. Elsewhere a kernel before stores them.
 #pragma once
 
-#include "compiler/dispatch/analysis/contraction.h"
-#include "compiler/dispatch/analysis/hopper_tf32.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 
 namespace tenon::compiler::dispatch {
 
