@@ -3,11 +3,14 @@
 
 In random order in each round, ten calls of a participant are timed after a pause (burst: the device has cooled), and at the end
 each runs for a while without a pause (sustained: at the power limit). A time is the median over the rounds.
+
+With --counters nothing is timed: each participant is called once for a profiler (counters.py).
 """
 import argparse
 import csv
 import os
 import random
+import re
 import statistics
 import sys
 import time
@@ -32,6 +35,19 @@ def timed(participant):
     torch.cuda.synchronize()
     return begin.elapsed_time(end) * 1e3 / participant.per_replay
 
+is_for_profiler = False  # --counters
+
+
+def call_for_profiler(case, racer):
+    """One call in a range that says whose it is, between cudaProfilerStart and cudaProfilerStop."""
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    torch.cuda.nvtx.range_push(f"@{case.name()}|{racer.name}@")
+    racer.call(0)
+    torch.cuda.synchronize()
+    torch.cuda.nvtx.range_pop()
+    torch.cuda.profiler.stop()
+
 
 def race(case, makers, error_of, rounds, is_sustained):
     """Rows of the table, Tenon first. A participant that fails says why in its row, and the others go on.
@@ -48,6 +64,10 @@ def race(case, makers, error_of, rounds, is_sustained):
             torch.cuda.synchronize()
             row["error"] = "" if name == LIMIT else f"{error_of(racer.outputs(0)):.4f}"
             racer.first(1)
+            if is_for_profiler:
+                call_for_profiler(case, racer)
+                racer.release()
+                continue
             racer.capture(CALLS, 1)
             racer.times = []
             racers.append((racer, row))
@@ -88,13 +108,16 @@ def main(description, name, sets, measure, options=()):
     parser.add_argument("--programs", default=f"build/{name}")
     parser.add_argument("--output", default=".")
     parser.add_argument("--set", default="first", choices=sorted(sets))
-    parser.add_argument("--filter", default="", help="cases whose name holds it")
+    parser.add_argument("--filter", default="", help="a regular expression: cases whose name holds it")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="cases in an order drawn from SEED: what the time is enough for is a sample of all")
+    parser.add_argument("--counters", action="store_true", help="for a profiler: call each participant once, time nothing")
     for flag, default in options:
         parser.add_argument(flag, default=default)
     arguments = parser.parse_args()
+    global is_for_profiler
+    is_for_profiler = arguments.counters
     torch.set_grad_enabled(False)
     os.makedirs(arguments.output, exist_ok=True)
     runtime = tenon.Runtime(os.path.join(arguments.programs, "libtenon_runtime.so"))
@@ -107,12 +130,15 @@ def main(description, name, sets, measure, options=()):
         if arguments.shuffle is not None:
             random.Random(arguments.shuffle).shuffle(cases)
         for case in cases:
-            if arguments.filter not in case.name():
+            if not re.search(arguments.filter, case.name()):
                 continue
             if time.monotonic() > end:
                 print(f"{case.name()}: not measured, no time left")
                 continue
             rows = measure(case, runtime, arguments)
+            if is_for_profiler:
+                print(f"{case.name():36} {'; '.join(row['participant'] + ' ' + row.get('message', '') for row in rows)}", flush=True)
+                continue
             writer.writerows(rows)
             file.flush()
             own, others = rows[0], [row["burst_us"] for row in rows[1:]
