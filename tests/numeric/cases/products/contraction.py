@@ -261,6 +261,14 @@ def cases(sizes):
                     pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        # More tiles below each other than a band has, in bands of equal and of other heights.
+        for number, (tile, shape) in enumerate((("64, columns = 64", (1541, 72, 64)), ("128, columns = 64, blocks = 2", (2600, 136, 64)))):
+            if whole or number == (operand == "f16"):
+                tile = f'by = "wgmma", rows = {tile}'
+                yield Case("tile of warpgroups in bands", f"{operand} to {result}", one(
+                    pair("ik,jk->ij", operand, shape, False),
+                    lambda f, a, b, operand=operand, result=result, tile=tile: contract(f, "ik,jk->ij", operand, result, a, b, tile),
+                    lambda a, b, result=result: contracted("ik,jk->ij", result, a.v, b.v)))
         # The last tiles begin earlier, so that they have few rows and columns that are not there; results of 16 bits are stored as boxes.
         if operand != "i8":
             for number, (tile, shape) in enumerate((("128, columns = 192", (203, 328, 72)), ("64, columns = 128, blocks = 2", (131, 200, 72)),
