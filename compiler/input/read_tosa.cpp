@@ -4,6 +4,7 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/tensors/element_builder.h"
+#include "compiler/input/tosa_resize.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -287,6 +288,7 @@ struct ReadTosa : impl::ReadTosaBase<ReadTosa> {
 
     auto addOwn = [](RewritePatternSet &patterns) {
       patterns.add<ReadGather, ReadScatter, ReadTile>(patterns.getContext());
+      addResizePatterns(patterns);
     };
     const llvm::StringSet<> fallbacks = fallbackFunctionsOf(module); // kernels, which cannot fail
     for (auto function : module.getOps<func::FuncOp>())

@@ -218,6 +218,21 @@ def moves(program):
                 f"%s = {shape([4, 2, 4, 2])}\n%o = {shape([0, 0])}\n%b = {shape([0, 0])}\n"
                 f"%r = tosa.resize %x, %s, %o, %b {{mode = {mode}}} : ({picture.type()}, !tosa.shape<4>, !tosa.shape<2>, "
                 f"!tosa.shape<2>) -> {r.type()}"), 1e-5, STATIC)
+        # Twice as large by the middles of pixels: the first ones lie in front of the image. Weights are fourths, of integers as many.
+        for kind, to in [("f32", "f32"), ("i8", "i32")]:
+            picture = draw([1, n + 1, 3, 2], kind)
+
+            def halved(_, i, j, c):
+                total = 0
+                for row, down in [((2 * i - 1) // 4, 4 - (2 * i - 1) % 4), ((2 * i - 1) // 4 + 1, (2 * i - 1) % 4)]:
+                    for column, right in [((2 * j - 1) // 4, 4 - (2 * j - 1) % 4), ((2 * j - 1) // 4 + 1, (2 * j - 1) % 4)]:
+                        total += picture[0, max(0, min(n, row)), max(0, min(2, column)), c] * down * right
+                return total if to == "i32" else total / 16
+            r = Array([1, 2 * n + 2, 6, 2], to, halved)
+            program.case("resize", {"x": picture}, r, lambda d: (
+                f"%s = {shape([4, 2, 4, 2])}\n%o = {shape([-1, -1])}\n%b = {shape([1, 1])}\n"
+                f"%r = tosa.resize %x, %s, %o, %b {{mode = BILINEAR}} : ({picture.type()}, !tosa.shape<4>, !tosa.shape<2>, "
+                f"!tosa.shape<2>) -> {r.type()}"), 1e-5 if to == "f32" else None, STATIC)
 
 
 def products(program):
