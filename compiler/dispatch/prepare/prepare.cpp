@@ -100,20 +100,27 @@ struct PassOn : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
-/// A reduction over no element at all is what it starts from, even where the body does not look at that. MLIR's
-/// patterns forget the start of such a body, so it looks at it here before they see it.
+/// What computes no element at all is what it starts from: a reduction over nothing, even where the body does not look
+/// at that, and a tensor without elements, which would be a kernel that is never launched and that nothing can be
+/// proved about. MLIR's patterns forget the start of such a body, so it looks at it here before they see it.
 struct KeepStart : OpRewritePattern<linalg::GenericOp> {
   explicit KeepStart(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/10) {}
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     if (!op.hasPureTensorSemantics())
       return failure();
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-    SmallVector<unsigned> reduced;
-    op.getReductionDims(reduced);
-    if (llvm::any_of(reduced, [&](unsigned loop) { return sizes[loop] == 0; })) {
-      rewriter.replaceOp(op, SmallVector<Value>(op.getDpsInits()));
+    if (llvm::is_contained(sizes, 0)) {
+      SmallVector<Value> starts(op.getDpsInits());
+      for (Value &start : starts) {
+        auto type = cast<RankedTensorType>(start.getType());
+        if (type.hasStaticShape() && type.getNumElements() == 0)
+          start = tensor::EmptyOp::create(rewriter, op.getLoc(), type, ValueRange());
+      }
+      rewriter.replaceOp(op, starts);
       return success();
     }
+    SmallVector<unsigned> reduced;
+    op.getReductionDims(reduced);
     bool changed = false;
     for (OpOperand &init : op.getDpsInitsMutable()) {
       if (!op.getMatchingBlockArgument(&init).use_empty() || init.get().getDefiningOp<tensor::EmptyOp>())
