@@ -69,7 +69,8 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
     %out = linalg.generic ... ins(%weights, %v : ...) outs(...) attrs = {tenon.chain = 0 : i64}
     ```
     Where sm_90a is the only target, the gradients by keys and by values are one chain, whose weights have two results; with `any-order`,
-    that by queries is a third last product of it, whose sums are added up in whatever order blocks come to them.
+    that by queries is a third last product of it, whose sums are added up in whatever order blocks come to them. Without, and where no
+    index is compared, it is a product of its own that reads the weights, rounded, which the chain stores.
     In functions that have an exponential.
   }];
   let options = [Option<"print", "print", "bool", /*default=*/"false",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/attention_kernel.h"
 
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/open_softmax.h"
 
@@ -129,7 +130,7 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
   if (!softmax && !chained)
     return std::nullopt;
   std::optional<Product> scores, second, across;
-  const KernelOp *logits = nullptr, *logSum = nullptr;
+  const KernelOp *logits = nullptr, *logSum = nullptr, *kept = nullptr;
   const SmallVector<Value, 2> weights =
       softmax ? SmallVector<Value, 2>{softmax->getResult(0)} : llvm::to_vector<2>(ValueRange(chained->getResults()));
   SmallVector<std::optional<Product>, 2> outputs(weights.size());
@@ -139,6 +140,8 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
       logits = &op;
     if (generic == shape.group.logSum)
       logSum = &op;
+    if (generic == shape.group.across && generic.getNumReductionLoops() == 0)
+      kept = &op;
     if (generic.getNumReductionLoops() == 0 || generic == shape.group.logSum)
       continue;
     const auto *read =
@@ -196,7 +199,8 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
                       .logSum = logSum,
                       .weightsResult = unsigned(weights.size() - 1),
                       .twin = outputs.size() == 2 ? outputs.front() : std::nullopt,
-                      .across = across};
+                      .across = across,
+                      .kept = kept};
   orderAxes(attention, shape);
   return attention;
 }
@@ -209,6 +213,7 @@ SmallVector<Attention, 2> Attention::parts() const {
     Attention &other = all.emplace_back(all.front());
     other.output = *twin;
     other.second = std::nullopt;
+    other.kept = nullptr;
     other.weightsResult = 0;
     other.weights = linalg::GenericOp(logits->op)->getResult(0);
   }
@@ -307,6 +312,23 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
       }
     }
   }
+}
+
+void storeWeights(const AttentionKernel &kernel, TileSpace &space, ArrayRef<LogitRun> runs) {
+  if (!kernel.attention.kept)
+    return;
+  const KernelTensor &kept = kernel.attention.kept->outputs.front().tensor;
+  KernelBuilder &k = kernel.k;
+  for (const LogitRun &run : runs)
+    for (auto [lane, weight] : llvm::enumerate(run.scores)) {
+      Value key = k.add(run.key, k.number(lane));
+      k.when(k.both(k.less(run.row, space.rows()), k.less(key, space.columns())), [&, weight = weight] {
+        Bodies::Scope scope(kernel.bodies);
+        k.store(arith::TruncFOp::create(k.b, k.loc, kept.element, weight),
+                kernel.bodies.address(*kernel.attention.kept, kept, space.resultAt(run.row, key)),
+                dispatch::elementBytes(kept.element));
+      });
+    }
 }
 
 void storeLogSum(const AttentionKernel &kernel, TileSpace &result, Value row, Value reference, Value sum) {

@@ -33,6 +33,8 @@ struct Attention {
   unsigned weightsResult = 0;    // of `logits`, of a chain
   std::optional<Product> twin = std::nullopt;   // of twins: the last product of the other weights, from `scores` alone
   std::optional<Product> across = std::nullopt; // of triplets: of `weights`, summed over the rows (triplets.h)
+  const KernelOp *kept =
+      nullptr;         // rounds `weights`, which the kernel stores for another product; null: nobody wants it
   bool isPart = false; // of twins that are computed one behind the other: parts have the same shared memory
 
   /// Nothing where the kernel holds no attention.
@@ -93,6 +95,9 @@ struct LogitRun {
 
 /// What the group computes from scores; keys that are not there are -inf where `mayEnd`, or have the weight 0.
 void computeLogits(const AttentionKernel &kernel, TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool mayEnd);
+
+/// Stores weights, element by element, where they are kept. Rows and keys that are not there have none.
+void storeWeights(const AttentionKernel &kernel, TileSpace &space, llvm::ArrayRef<LogitRun> runs);
 
 /// Stores the logarithm of the sum of a row's exponentials, if somebody wants it: `sum` of them were relative to
 /// `reference`. One thread of those that share the row; rows behind the last are none.

@@ -169,6 +169,7 @@ ScalarAttention::Values ScalarAttention::block(const AttentionTile &tile, const 
           .assign(scores.begin() + row * kGroup, scores.begin() + (row + 1) * kGroup);
   }
   range.computeLogits(scoresSpace, firstKey, runs);
+  storeWeights(kernel_, scoresSpace, runs);
   SmallVector<Values> weights;
   for (LogitRun &run : runs)
     weights.push_back(run.scores);

@@ -222,6 +222,7 @@ TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Va
   core_.closeGroup();
   SmallVector<LogitRun> runs = runsOf(firstKey);
   range.computeLogits(space, firstKey, runs);
+  storeWeights(kernel_, space, runs);
   SmallVector<Values> weights(2 * fragments_);
   for (auto [number, run] : llvm::enumerate(runs))
     llvm::append_range(weights[number / (kKeys / kFragmentColumns)], run.scores);

@@ -64,10 +64,8 @@ private:
     if (isForHopper_) {
       joinTwins(function);
       joinSharedHeads(function);
-      if (anyOrder) {
-        joinTriplets(function);
-        eraseDeadOperations(function);
-      }
+      anyOrder ? joinTriplets(function) : keepWeights(function);
+      eraseDeadOperations(function);
     }
     if (print)
       printRemarks(function);

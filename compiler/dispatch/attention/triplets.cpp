@@ -5,6 +5,8 @@
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/attention/chain.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -20,6 +22,11 @@ constexpr StringLiteral kWeightsAttr = "tenon.weights";
 
 // Rows of a tile of the kernel for all, and so many tiles keep a large device busy.
 constexpr int64_t kTileRows = 128, kEnoughTiles = 64;
+
+// Weights that are kept: so many bytes of a device's memory at most, factors of tensor cores in rows that copies write.
+// They are stored while four products run: those of fewer columns take less time (depth 64 on an H200: 0.9 ps for a
+// weight, which takes 1.3 ps to be stored).
+constexpr int64_t kMostKeptBytes = int64_t(4) << 30, kFactorBits = 16, kKeysOfVector = 8, kLeastKeptColumns = 128;
 
 struct Weights {
   int64_t number;
@@ -118,10 +125,10 @@ bool moveTo(linalg::GenericOp across, linalg::GenericOp later, IRRewriter &rewri
   return true;
 }
 
-/// The last product of `across`'s chain as one of the chain that `twins` are the weights of.
-/// @param last that of the same weights; @param later the one of both last products of twins that is
-bool join(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later, linalg::GenericOp across,
-          IRRewriter &rewriter) {
+/// The last product `across` of a chain whose weights those of `last` are, too: how its loops stand for theirs; nothing
+/// where it is another product.
+/// @param twins the second weights of which `last` reads
+std::optional<AffineMap> readOfWeights(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp across) {
   OpOperand *here = weightsOf(across), *there = weightsOf(last);
   auto own = here ? here->get().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   const std::optional<Weights> read = weightsReadBy(across), known = weightsReadBy(last);
@@ -129,7 +136,7 @@ bool join(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp lat
   if (!own || !there || own->getNumResults() != 1 || across->getBlock() != last->getBlock() || !product ||
       product->reduced.size() != 1 || !startsFromZero(across) || !liesInRows(across) ||
       getElementTypeOrSelf(own->getResult(0)) != getElementTypeOrSelf(twins->getResult(1)) || !isWorthIt(last, across))
-    return false;
+    return std::nullopt;
   // Loops of the one product that are loops of the other: where both read the tensor of the program.
   llvm::DenseMap<unsigned, AffineExpr> loopOf;
   for (auto [one, other] : llvm::zip_equal(known->read.getResults(), read->read.getResults()))
@@ -139,23 +146,102 @@ bool join(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp lat
   for (AffineExpr expr : last.getMatchingIndexingMap(there).getResults()) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     if (!loop || !loopOf.contains(loop.getPosition()))
-      return false;
+      return std::nullopt;
     place.push_back(loopOf.lookup(loop.getPosition()));
   }
+  return AffineMap::get(across.getNumLoops(), 0, place, across.getContext());
+}
+
+/// `across` reads `weights`, at such places.
+void readWeights(linalg::GenericOp across, Value weights, AffineMap place, IRRewriter &rewriter) {
+  OpOperand *read = weightsOf(across);
+  SmallVector<AffineMap> maps = across.getIndexingMapsArray();
+  maps[read->getOperandNumber()] = place;
+  across.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  read->set(weights);
+}
+
+/// The last product of `across`'s chain as one of the chain that `twins` are the weights of.
+/// @param last that of the same weights; @param later the one of both last products of twins that is
+bool join(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later, linalg::GenericOp across,
+          IRRewriter &rewriter) {
+  const std::optional<AffineMap> place = readOfWeights(twins, last, across);
+  if (!place)
+    return false;
   // The keys that it multiplies are those of the scores: defined before the twins, and brought by their kernel.
-  Value keys = across.getDpsInputs()[1 - here->getOperandNumber()];
+  Value keys = across.getDpsInputs()[1 - weightsOf(across)->getOperandNumber()];
   const bool isFactor = llvm::any_of(twins.getDpsInputs(), [&](Value input) {
     auto scores = input.getDefiningOp<linalg::GenericOp>();
     return scores && scores->hasAttr(kChainAttr) && llvm::is_contained(scores.getDpsInputs(), keys);
   });
   if (!isFactor || !moveTo(across, later, rewriter))
     return false;
-  SmallVector<AffineMap> maps = across.getIndexingMapsArray();
-  maps[here->getOperandNumber()] = AffineMap::get(across.getNumLoops(), 0, place, across.getContext());
-  across.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-  here->set(twins->getResult(1));
+  readWeights(across, twins->getResult(1), *place, rewriter);
   across->setAttr(kChainAttr, twins->getAttr(kChainAttr));
   across->setAttr(kAcrossAttr, rewriter.getUnitAttr());
+  return true;
+}
+
+/// The type of 16 bits to which a product rounds the weights that it reads; null: it does something else.
+Type roundedBy(linalg::GenericOp product) {
+  Type type;
+  for (Operation *user : product.getMatchingBlockArgument(weightsOf(product)).getUsers()) {
+    auto rounded = dyn_cast<arith::TruncFOp>(user);
+    if (!rounded || (type && type != rounded.getType()) || rounded.getType().getIntOrFloatBitWidth() != kFactorBits)
+      return {};
+    type = rounded.getType();
+  }
+  return type;
+}
+
+/// Whether all of the second weights are computed, and have a place in memory, from where copies bring them.
+bool mayBeKept(linalg::GenericOp twins) {
+  auto type = cast<RankedTensorType>(twins->getResult(1).getType());
+  // A key that is hidden is found by its number.
+  const bool hides = !twins.getBody()->getOps<linalg::IndexOp>().empty();
+  return !hides && type.hasStaticShape() && type.getElementType().isF32() &&
+         twins.getIndexingMapMatchingResult(cast<OpResult>(twins->getResult(1))).isIdentity() &&
+         type.getShape().back() % kKeysOfVector == 0 && type.getNumElements() * kFactorBits / 8 <= kMostKeptBytes;
+}
+
+/// The second weights as factors, which the kernel of twins stores.
+Value keptBy(linalg::GenericOp twins, Type factor, OpBuilder &b) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(twins);
+  const Location loc = twins.getLoc();
+  Value weights = twins->getResult(1);
+  auto type = cast<RankedTensorType>(weights.getType());
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), factor);
+  const SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  const SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  auto kept = linalg::GenericOp::create(
+      b, loc, empty.getType(), weights, empty, maps, loops, [&](OpBuilder &inside, Location at, ValueRange values) {
+        linalg::YieldOp::create(inside, at, arith::TruncFOp::create(inside, at, factor, values[0]).getResult());
+      });
+  kept->setAttr(kChainAttr, twins->getAttr(kChainAttr));
+  kept->setAttr(kAcrossAttr, b.getUnitAttr());
+  return kept->getResult(0);
+}
+
+/// `across` reads what the kernel of twins stores.
+bool keep(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later, linalg::GenericOp across,
+          IRRewriter &rewriter) {
+  // Weights of several heads have no tensor map as a factor.
+  const std::optional<Contraction> product = contractionOf(last);
+  const bool isLeft = last.getDpsInputOperand(product->left.inputs.front()) == weightsOf(last);
+  const bool isLong = knownSizeOf(last, isLeft ? product->columns : product->rows).value_or(0) >= kLeastKeptColumns &&
+                      product->reduced.size() == 1;
+  const std::optional<AffineMap> place = isLong && mayBeKept(twins) ? readOfWeights(twins, last, across) : std::nullopt;
+  const Type factor = place ? roundedBy(across) : Type();
+  if (!factor || (across->isBeforeInBlock(later) && !moveBehind(across, later)))
+    return false;
+  BlockArgument weight = across.getMatchingBlockArgument(weightsOf(across));
+  readWeights(across, keptBy(twins, factor, rewriter), *place, rewriter);
+  weight.setType(factor);
+  for (Operation *rounded : llvm::make_early_inc_range(weight.getUsers()))
+    rewriter.replaceOp(rounded, weight);
+  across->removeAttr(kChainAttr);
+  across->removeAttr(kWeightsAttr);
   return true;
 }
 
@@ -184,7 +270,11 @@ int64_t buildChains(func::FuncOp function) {
   return count;
 }
 
-void joinTriplets(func::FuncOp function) {
+using Joining = bool (*)(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later,
+                         linalg::GenericOp across, IRRewriter &rewriter);
+
+/// Of all twins of the function that Hopper's kernel takes.
+static void forTriplets(func::FuncOp function, Joining join) {
   IRRewriter rewriter(function.getContext());
   for (Block &block : function.getBody()) {
     SmallVector<linalg::GenericOp> twins, lasts;
@@ -206,11 +296,20 @@ void joinTriplets(func::FuncOp function) {
         continue;
       linalg::GenericOp later = one->isBeforeInBlock(other) ? other : one;
       for (linalg::GenericOp across : lasts)
-        if (across != one && across != other && weightsReadBy(across)->number == known->number &&
+        if (const std::optional<Weights> read = weightsReadBy(across);
+            across != one && across != other && read && read->number == known->number &&
             !across->hasAttr(kAcrossAttr) && join(each, other, later, across, rewriter))
           break;
     }
   }
+}
+
+void joinTriplets(func::FuncOp function) {
+  forTriplets(function, join);
+}
+
+void keepWeights(func::FuncOp function) {
+  forTriplets(function, keep);
 }
 
 } // namespace tenon::compiler::dispatch

@@ -15,6 +15,13 @@
 //   %by_v = linalg.generic ... ins(%p, %g) {tenon.chain = 0}
 //   %by_k = linalg.generic ... ins(%d, %q) {tenon.chain = 0}
 //   %by_q = linalg.generic ... ins(%d, %k) {tenon.chain = 0, tenon.across}
+//
+// In a fixed order there are five products, too, where the weights are kept: the kernel of twins stores the second
+// ones, as the factors that they are, and by_q is a product like any other, which reads them.
+//
+//   %p, %d = linalg.generic ... ins(%scores, %by_p, ...) {tenon.chain = 0}
+//   %kept = linalg.generic ... ins(%d) {tenon.chain = 0, tenon.across}      // rounds them
+//   %by_q = linalg.generic ... ins(%kept, %k)
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,5 +35,9 @@ int64_t buildChains(mlir::func::FuncOp function);
 /// Behind joinTwins(): twins take in the chain of their second weights, where Hopper's kernel has all three. What was
 /// there is left without a reader.
 void joinTriplets(mlir::func::FuncOp function);
+
+/// Behind joinTwins(): twins store their second weights for the product that sums them over their rows, where no mask
+/// leaves some out and a device has the memory. What was there is left without a reader.
+void keepWeights(mlir::func::FuncOp function);
 
 } // namespace tenon::compiler::dispatch

@@ -1,5 +1,5 @@
 // All three gradients are one kernel where their sums may be added up in any order, and sm_90a is the only target.
-// RUN: rm -rf %t.any %t.fixed %t.both
+// RUN: rm -rf %t.any %t.fixed %t.both %t.kept
 // RUN: tenon-compile %s --target=sm_90a --sum-order=any --images=ptx --dump-kernels-to=%t.any -o %t.tenon
 // RUN: cat %t.any/*.ptx | FileCheck %s
 // RUN: ls %t.any | FileCheck %s --check-prefix=ANY
@@ -7,6 +7,10 @@
 // RUN: cat %t.fixed/*.ptx | FileCheck %s --check-prefix=FIXED
 // RUN: tenon-compile %s --target=sm_75,sm_80,sm_90a,sm_120 --sum-order=any --images=ptx --dump-kernels-to=%t.both -o %t.tenon
 // RUN: cat %t.both/*.ptx | FileCheck %s --check-prefix=FIXED
+// RUN: sed 's/x300/x400/g; s/x64x/x128x/g' %s > %t.mlir
+// RUN: tenon-compile %t.mlir --target=sm_90a --images=ptx --dump-kernels-to=%t.kept -o %t.tenon
+// RUN: FileCheck %s --check-prefix=KEPT < %t.kept/triplets_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=PRODUCT < %t.kept/triplets_dispatch_1_sm_90a.ptx
 // RUN: not tenon-compile %s --sum-order=none -o %t.tenon 2>&1 | FileCheck %s --check-prefix=FLAG
 
 // A kernel that makes the sums 0, and all five products in the other.
@@ -18,6 +22,12 @@
 // ANY-NOT: triplets_dispatch_1
 // FIXED-NOT: reduce.async
 // FIXED-NOT: add.f32 [
+// In a fixed order, where rows of weights have whole vectors: four of them, whose kernel stores the weights, and a product.
+// KEPT: .reqntid 384
+// KEPT: stmatrix
+// KEPT: cp.async.bulk.tensor.3d.global.shared::cta.bulk_group
+// PRODUCT-NOT: ex2.approx
+// PRODUCT: wgmma.mma_async
 // FLAG: --sum-order is 'fixed' or 'any', not 'none'
 #bmk = affine_map<(b, m, n, d) -> (b, m, d)>
 #bnk = affine_map<(b, m, n, d) -> (b, n, d)>

@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/computed_from.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -70,6 +71,14 @@ bool isAcross(const Group &group, linalg::GenericOp across, linalg::GenericOp ou
          llvm::none_of(across->getUsers(), [&](Operation *user) { return group.contains(user); });
 }
 
+/// Whether it only rounds the weights, so that another product may read them.
+bool isKept(linalg::GenericOp op, Value weights) {
+  return op->hasAttr(kAcrossAttr) && !reduces(op) && op.getDpsInputs().size() == 1 &&
+         op.getDpsInputs().front() == weights &&
+         llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }) &&
+         isa_and_nonnull<arith::TruncFOp>(op.getBody()->getTerminator()->getOperand(0).getDefiningOp());
+}
+
 // Blocks of values are brought in by tiles, each for so many rows at once; fewer rows read what they need themselves.
 constexpr int64_t kMostFewRows = 16;
 
@@ -101,6 +110,8 @@ bool completesAttention(Group &group, std::string &reason) {
   SmallVector<linalg::GenericOp, 2> scores;
   SmallVector<linalg::GenericOp, 2> outputs(all.size()); // that read each of the weights
   for (linalg::GenericOp op : group.ops) {
+    if (isKept(op, all.back()) && !group.across && all.size() == 2)
+      group.across = op;
     if (!reduces(op) || op == group.logSum)
       continue;
     if (op->hasAttr(kAcrossAttr) && !group.across && all.size() == 2 &&
@@ -156,7 +167,7 @@ bool completesAttention(Group &group, std::string &reason) {
   }
   if (outputs.size() > 1 && !areTwins(group, outputs, all))
     return false;
-  if (group.across && !isAcross(group, group.across, outputs.back(), all.back()))
+  if (group.across && reduces(group.across) && !isAcross(group, group.across, outputs.back(), all.back()))
     return false;
   for (unsigned axis : axesOf(group, output, weightsAreLeft ? second->columns : second->rows))
     if (summed.contains(axis)) {
@@ -196,7 +207,7 @@ bool completesAttention(Group &group, std::string &reason) {
   // Of each logit, in front of the softmax; of each result, behind it.
   Value logits = group.chained ? weights : group.softmax.getInput();
   for (linalg::GenericOp op : group.ops) {
-    if (reduces(op) || isOnlyFactor(op))
+    if (reduces(op) || op == group.across || isOnlyFactor(op))
       continue;
     if (group.isPerRow(op)) // all axes of the results
       continue;

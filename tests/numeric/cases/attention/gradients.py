@@ -178,10 +178,11 @@ def cases(sizes):
     whole = len(sizes) > 1
     # Tiles for warpgroups (enough of them) and for warps, ragged ones and whole ones.
     alone = ((64, 90, 200, 64, 64), (1, 400, 419, 64, 64), (2, 256, 385, 32, 48), (32, 256, 256, 64, 64), (22, 390, 400, 128, 128), (23, 385, 386, 64, 128),
-             (64, 390, 65, 128, 128))
+             (64, 390, 65, 128, 128),
+             (22, 392, 390, 128, 128), (16, 400, 501, 128, 128))  # weights that twins store for the gradient by queries
     masks = ("none", "causal", "causal, weights", "shifted causal", "window, weights")
     for number, (size, operand, mask) in enumerate(itertools.product(alone, ("bf16", "f16"), masks)):
-        if whole or number in (1, 9, 12, 23, 63):
+        if whole or number in (1, 9, 12, 23, 63, 70, 85):
             yield backward(operand, mask, size, number % 3 == 2 and size[0] < 8)
     for operand in ("f32", "f64"):
         if whole or operand == "f64":

@@ -37,7 +37,7 @@ uint32_t vectorBytes(const WarpgroupChainShape &shape) { // of a stage
 }
 uint32_t bytesInFrontOfVectors(const WarpgroupChainShape &shape) { // behind the ring
   const uint32_t parts = kConsumers * groupResultBytes(shape.columns);
-  return allLeftBytes(shape) + std::max(parts, shape.acrossBytes()); // nobody needs both at once
+  return allLeftBytes(shape) + std::max({parts, shape.acrossBytes(), shape.allKeptBytes()}); // not at once
 }
 uint32_t slotsOf(const WarpgroupChainShape &shape) {
   const uint32_t free =

@@ -3,7 +3,7 @@
 // their block, the left factors, and the producer, which brings the right ones.
 //
 //   dynamic shared memory   slots of the ring | left factors of all consumers | parts of their results, or weights of
-//                           triplets | vectors of each stage | barriers
+//                           triplets, or weights that are kept | vectors of each stage | barriers
 #pragma once
 
 #include "compiler/codegen/attention/hopper/chain/chain_shape.h"

@@ -127,6 +127,14 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
     if (!found.acrossMap)
       return std::nullopt;
   }
+  if (attention.kept) {
+    Product weights = output;
+    weights.columns = {attention.keys()};
+    found.keptMap =
+        resultMapOf(shape, weights, *attention.kept, attention.kept->outputs.front().tensor, kKeptRows, kKeptKeys);
+    if (!found.keptMap)
+      return std::nullopt;
+  }
   return found;
 }
 
@@ -138,6 +146,8 @@ SmallVector<const TileMap *> WarpgroupChainShape::maps() const {
     all.push_back(&valueMap);
   if (acrossMap)
     all.push_back(&*acrossMap);
+  if (keptMap)
+    all.push_back(&*keptMap);
   return all;
 }
 

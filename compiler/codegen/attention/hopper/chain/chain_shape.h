@@ -13,6 +13,9 @@ inline constexpr uint32_t kWarpgroupChainThreads = 384, kWarpgroupChainRows = 12
 // third result, which goes through shared memory as boxes of 32 columns.
 inline constexpr uint32_t kExchanged = 3, kAcrossSide = 64, kAcrossBoxColumns = 32;
 
+// Weights that are kept leave shared memory as boxes of so many rows, of a warp, and keys.
+inline constexpr uint32_t kKeptRows = 16, kKeptKeys = 64;
+
 struct WarpgroupChainShape {
   llvm::SmallVector<uint32_t, 2> depths;   // of the inner products: 64 or 128
   uint32_t columns;                        // 64 or 128
@@ -27,6 +30,7 @@ struct WarpgroupChainShape {
   llvm::SmallVector<unsigned, 2> vectors = {};
 
   std::optional<TileMap> acrossMap; // of triplets: of the third result, to which blocks add (across_sums.h)
+  std::optional<TileMap> keptMap;   // of twins: of the weights that are stored (kept_weights.h)
 
   /// Nothing where it cannot compute the chain.
   static std::optional<WarpgroupChainShape> of(const GroupShape &shape, const Attention &attention);
@@ -37,6 +41,9 @@ struct WarpgroupChainShape {
   uint32_t acrossBytes() const {
     return acrossMap ? kExchanged * exchangedBytes() + 2 * kAcrossSide * kAcrossSide * uint32_t(sizeof(float)) : 0;
   }
+  /// Of twins that keep weights: those of a consumer's rows against a block of keys, two of which may be on their way.
+  uint32_t keptBytes() const { return kWarpgroupChainRows / 2 * keys * 2; }
+  uint32_t allKeptBytes() const { return keptMap ? 2 * 2 * keptBytes() : 0; }
   /// Of them, in order.
   llvm::SmallVector<const TileMap *> maps() const;
 };

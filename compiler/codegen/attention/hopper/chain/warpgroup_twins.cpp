@@ -25,6 +25,8 @@ WarpgroupTwins::WarpgroupTwins(ChainBlock &block)
   output_.cluster = ChainBlock::kConsumers;
   if (block.shape.acrossMap)
     across_.emplace(block);
+  if (block.shape.keptMap)
+    kept_.emplace(block);
 }
 
 /// Runs of a thread are computed in the order of columns, the two rows of each behind each other, and each run asks for
@@ -92,6 +94,8 @@ WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRa
     Value before = k_.sub(key, k_.number(block_.shape.keys));
     results = multiplied(before, carried);
     block_.passTurn();
+    if (kept_)
+      kept_->store(before);
     llvm::append_range(results, scores);
     results = core.waitForProducts(0, results);
     scores.assign(results.begin() + 2 * sums(), results.end());
@@ -108,9 +112,12 @@ WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRa
   seconds = core.waitForProducts(0, seconds);
   const SmallVector<Values> both = weightsOf(*block_.range, key, isWhole, scores, seconds);
   llvm::append_range(results, factorsOfGroup(core, first));
-  llvm::append_range(results, factorsOfGroup(core, both));
+  const Values factors = factorsOfGroup(core, both);
+  llvm::append_range(results, factors);
   if (across_)
     across_->put(across_->at(key), both);
+  if (kept_)
+    kept_->put(key, factors);
   return results;
 }
 
@@ -179,8 +186,12 @@ WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
 
 /// What the last block of keys adds to all sums.
 WarpgroupTwins::Values WarpgroupTwins::lastBlock(Value key, ValueRange carried) {
-  if (!across_)
-    return block_.core.waitForProducts(0, multiplied(key, carried));
+  if (!across_) {
+    const Values results = multiplied(key, carried);
+    if (kept_)
+      kept_->store(key);
+    return block_.core.waitForProducts(0, results);
+  }
   across_->awaitPart();
   block_.meetConsumers(); // weights of both are there
   const AcrossSums::Block last = across_->at(key);
@@ -212,6 +223,8 @@ void WarpgroupTwins::consume() {
       k_.less(block_.range->first(), block_.range->last()), types, [&] { return allBlocks(); },
       [&] { return Values(types.size(), neutral(k_, output_.product.sum.sum)); });
   block_.kernel.bodies.unstage();
+  if (kept_)
+    kept_->finish();
   // The last turn that was passed on is taken: no barrier is left half full.
   k_.when(k_.equal(block_.group, k_.number(0)), [&] { block_.awaitTurn(); });
   write(output_, ArrayRef(all).take_front(sums()));

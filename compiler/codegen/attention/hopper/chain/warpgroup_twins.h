@@ -12,6 +12,7 @@
 
 #include "compiler/codegen/attention/hopper/chain/across_sums.h"
 #include "compiler/codegen/attention/hopper/chain/chain_block.h"
+#include "compiler/codegen/attention/hopper/chain/kept_weights.h"
 
 namespace tenon::compiler::codegen {
 
@@ -46,6 +47,7 @@ private:
   ProductKernel output_;
   const KeyRange range_;             // the same keys as the block's
   std::optional<AcrossSums> across_; // of triplets
+  std::optional<KeptWeights> kept_;  // of weights that are stored
   mlir::Value key_;                  // the first of the block of keys that is computed
   // Of each vector: elements of the thread's keys, as far as they have been read, and how many of them have been asked
   // for since the scores of a product are there.

@@ -242,5 +242,84 @@ TEST_F(SharedTwinsKernelTest, RefuseAThirdResultThatNoKernelHas) {
   EXPECT_NE(messages_.find("use --sum-order=fixed"), std::string::npos) << messages_;
 }
 
+/// Gradients by keys, n, and by values, whose weights are stored for that by queries, m.
+class KeptWeightsKernelTest : public AttentionKernelTest {
+protected:
+  void read(const std::string &depth, const std::string &queries = "512") {
+    readKernel(R"mlir(
+#bnd = affine_map<(b, n, m, d) -> (b, n, d)>
+#bmd = affine_map<(b, n, m, d) -> (b, m, d)>
+#bnm = affine_map<(b, n, m, d) -> (b, n, m)>
+#all = affine_map<(b, n, m) -> (b, n, m)>
+#made = {indexing_maps = [affine_map<(b, n, d, m) -> (b, n, m)>, affine_map<(b, n, d, m) -> (b, m, d)>, affine_map<(b, n, d, m) -> (b, n, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+#scores = {indexing_maps = [#bnd, #bmd, #bnm], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+func.func @k(%q: tensor<32xMxDxf16>, %k: tensor<32x1024xDxf16>, %v: tensor<32x1024xDxf16>, %g: tensor<32xMxDxf16>)
+    -> (tensor<32x1024xMxf16>, tensor<32x1024xDxf32>, tensor<32x1024xDxf32>) {
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<32x1024xMxf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<32x1024xMxf32>) -> tensor<32x1024xMxf32>
+  %en = tensor.empty() : tensor<32x1024xMxf16>
+  %eo = tensor.empty() : tensor<32x1024xDxf32>
+  %fo = linalg.fill ins(%zero : f32) outs(%eo : tensor<32x1024xDxf32>) -> tensor<32x1024xDxf32>
+  %0 = linalg.generic #scores ins(%k, %q : tensor<32x1024xDxf16>, tensor<32xMxDxf16>) outs(%fs : tensor<32x1024xMxf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    MULTIPLY
+  } -> tensor<32x1024xMxf32>
+  %1 = linalg.generic #scores ins(%v, %g : tensor<32x1024xDxf16>, tensor<32xMxDxf16>) outs(%fs : tensor<32x1024xMxf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    MULTIPLY
+  } -> tensor<32x1024xMxf32>
+  %2:2 = linalg.generic {indexing_maps = [#all, #all, #all, #all], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%0, %1 : tensor<32x1024xMxf32>, tensor<32x1024xMxf32>) outs(%es, %es : tensor<32x1024xMxf32>, tensor<32x1024xMxf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    ^bb0(%s: f32, %dp: f32, %o: f32, %r: f32):
+      %p = math.exp2 %s : f32
+      %w = arith.mulf %p, %dp : f32
+      linalg.yield %p, %w : f32, f32
+  } -> (tensor<32x1024xMxf32>, tensor<32x1024xMxf32>)
+  %3 = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel"]} ins(%2#1 : tensor<32x1024xMxf32>)
+      outs(%en : tensor<32x1024xMxf16>) attrs = {tenon.chain = 0 : i64, tenon.across} {
+    ^bb0(%w: f32, %o: f16):
+      %n = arith.truncf %w : f32 to f16
+      linalg.yield %n : f16
+  } -> tensor<32x1024xMxf16>
+  %4 = linalg.generic #made ins(%2#0, %g : tensor<32x1024xMxf32>, tensor<32xMxDxf16>) outs(%fo : tensor<32x1024xDxf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    WEIGH
+  } -> tensor<32x1024xDxf32>
+  %5 = linalg.generic #made ins(%2#1, %q : tensor<32x1024xMxf32>, tensor<32xMxDxf16>) outs(%fo : tensor<32x1024xDxf32>)
+      attrs = {tenon.chain = 0 : i64} {
+    WEIGH
+  } -> tensor<32x1024xDxf32>
+  return %3, %4, %5 : tensor<32x1024xMxf16>, tensor<32x1024xDxf32>, tensor<32x1024xDxf32>
+}
+)mlir",
+               {{"xM", "x" + queries}, {"xD", "x" + depth}});
+  }
+};
+
+TEST_F(KeptWeightsKernelTest, AreStoredByWarps) {
+  for (const std::string depth : {"64", "128"}) {
+    read(depth);
+    ASSERT_TRUE(attention_->twin && attention_->kept);
+    EXPECT_FALSE(attention_->across.has_value());
+    EXPECT_TRUE(attention_->parts().front().kept); // where one is computed behind the other
+    EXPECT_FALSE(attention_->parts().back().kept);
+    const auto shape = WarpgroupChainShape::of(*shape_, *attention_);
+    ASSERT_TRUE(shape && shape->keptMap);
+    EXPECT_EQ(shape->keptMap->box, (llvm::SmallVector<int64_t>{1, 16, 64}));
+    EXPECT_EQ(shape->maps().size(), 3u);
+    EXPECT_LE(warpgroupChainBytes(*shape), 227u << 10);
+    EXPECT_EQ(AttentionStrategy().plans(*kernel_, *shape_).size(), 1u);
+  }
+}
+
+TEST_F(KeptWeightsKernelTest, HaveNoMapOfRowsThatAreNotAligned) {
+  read("64", "508");
+  ASSERT_TRUE(attention_->kept);
+  EXPECT_FALSE(WarpgroupChainShape::of(*shape_, *attention_).has_value()); // mma.sync stores them
+}
+
 } // namespace
 } // namespace tenon::compiler::codegen

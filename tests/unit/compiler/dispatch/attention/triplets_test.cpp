@@ -73,7 +73,8 @@ const char kEnd[] =
 
 class TripletsTest : public KernelTextTest {
 protected:
-  GroupedBlock join(std::string text, std::map<std::string, std::string> with = {}) {
+  GroupedBlock join(std::string text, std::map<std::string, std::string> with = {},
+                    void (*joinMore)(mlir::func::FuncOp) = joinTriplets) {
     with.insert({{"BATCH", "32"}, {"START", "%zero"}, {"WEIGHTS", "%ds"}, {"KEYS", "%k"}});
     text = kHead + text + kEnd;
     for (const auto &[what, other] : with)
@@ -85,7 +86,7 @@ protected:
     buildChains(function_);
     eraseDeadOperations(function_);
     joinTwins(function_);
-    joinTriplets(function_);
+    joinMore(function_);
     eraseDeadOperations(function_);
     EXPECT_TRUE(mlir::succeeded(mlir::verify(function_))) << messages_;
     return formGroups(function_.front());
@@ -93,6 +94,14 @@ protected:
   /// How many groups have a third result.
   static int64_t triplets(const GroupedBlock &grouped) {
     return llvm::count_if(grouped.groups, [](const Group &group) { return bool(group.across); });
+  }
+  /// How many groups store their weights for a product, which is a group of its own.
+  int64_t kept(const std::string &text, std::map<std::string, std::string> with = {}) {
+    with.insert({{"x64x", "x128x"}, {"320", "400"}});
+    const GroupedBlock grouped = join(text, std::move(with), keepWeights);
+    return llvm::count_if(grouped.groups, [&](const Group &group) {
+      return group.across && !reduces(group.across) && grouped.groups.size() == 2;
+    });
   }
   mlir::func::FuncOp function_;
 };
@@ -130,6 +139,52 @@ TEST_F(TripletsTest, AddToNothing) {
 TEST_F(TripletsTest, NeedEnoughTiles) {
   EXPECT_EQ(triplets(join(std::string(kQueries) + kKeys + kValues, {{"BATCH", "21"}})), 0); // 63
   EXPECT_EQ(triplets(join(std::string(kQueries) + kKeys + kValues, {{"BATCH", "22"}})), 1);
+}
+
+TEST_F(TripletsTest, KeepWeightsForAProductOfItsOwn) {
+  for (const std::string &text : {std::string(kQueries) + kKeys + kValues, std::string(kValues) + kQueries + kKeys,
+                                  std::string(kKeys) + kValues + kQueries}) {
+    const GroupedBlock grouped = join(text, {{"x64x", "x128x"}, {"320", "400"}}, keepWeights);
+    ASSERT_EQ(grouped.groups.size(), 2u); // twins; the product, and what reads it
+    const Group &group = grouped.groups.front();
+    ASSERT_TRUE(group.chained && group.across);
+    EXPECT_EQ(llvm::count_if(group.ops, [](mlir::linalg::GenericOp op) { return reduces(op); }), 4);
+    EXPECT_TRUE(mlir::getElementTypeOrSelf(group.across->getResult(0)).isBF16());
+    EXPECT_TRUE(isReadOutside(group.across->getResult(0), group));
+    // Queries of each key are neighbours, whatever order the program has them in.
+    EXPECT_EQ(mlir::cast<mlir::ShapedType>(group.across->getResult(0).getType()).getShape(),
+              (llvm::ArrayRef<int64_t>{32, 400, 384}));
+    EXPECT_EQ(llvm::count_if(grouped.groups.back().ops, [](mlir::linalg::GenericOp op) { return reduces(op); }), 1);
+  }
+}
+
+TEST_F(TripletsTest, KeepWeightsThatFitMemory) {
+  const std::string text = std::string(kQueries) + kKeys + kValues;
+  EXPECT_EQ(kept(text, {{"BATCH", "13981"}}), 1); // 4 GiB
+  EXPECT_EQ(kept(text, {{"BATCH", "13982"}}), 0);
+}
+
+TEST_F(TripletsTest, KeepWeightsInRowsThatCopiesWrite) {
+  const std::string text = std::string(kQueries) + kKeys + kValues;
+  EXPECT_EQ(kept(text, {{"384", "388"}}), 0);
+  EXPECT_EQ(kept(text, {{"384", "392"}}), 1);
+  EXPECT_EQ(kept(text, {{"320", "401"}}), 1);
+}
+
+TEST_F(TripletsTest, KeepNoWeightsOfFewColumns) {
+  const std::string text = std::string(kQueries) + kKeys + kValues;
+  EXPECT_EQ(kept(text, {{"x64x", "x64x"}}), 0);
+}
+
+TEST_F(TripletsTest, KeepNoWeightsThatAMaskHides) {
+  const std::string text = std::string(kQueries) + kKeys + kValues;
+  EXPECT_EQ(kept(text, {{"%e = math.exp %x : f32", R"mlir(%none = arith.constant 0.0 : f32
+      %row = linalg.index 1 : index
+      %key = linalg.index 2 : index
+      %seen = arith.cmpi sge, %row, %key : index
+      %exp = math.exp %x : f32
+      %e = arith.select %seen, %exp, %none : f32)mlir"}}),
+            0);
 }
 
 } // namespace
