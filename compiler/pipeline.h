@@ -26,6 +26,7 @@ struct CompileOptions {
   bool tf32Products = false;            // --f32-products=tf32
   bool narrowF8Sums = false;            // --f8-sums=narrow
   bool anySumOrder = false;             // --sum-order=any
+  int64_t attentionMemory = 4LL << 30;  // --attention-memory, in bytes
   bool fastMath = false;                // --fast-math
   bool printDispatches = false;         // --print-dispatches
   std::string tuning;                   // --tuning: a file; empty: none

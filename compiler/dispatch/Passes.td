@@ -70,13 +70,16 @@ def FindAttention : Pass<"tenon-find-attention", "::mlir::ModuleOp"> {
     ```
     Where sm_90a is the only target, the gradients by keys and by values are one chain, whose weights have two results; with `any-order`,
     that by queries is a third last product of it, whose sums are added up in whatever order blocks come to them. Without, and where no
-    index is compared, it is a product of its own that reads the weights, rounded, which the chain stores.
+    index is compared, it is a product of its own that reads the weights, rounded, which the chain stores, where they are `most-kept` bytes
+    at most.
     In functions that have an exponential.
   }];
   let options = [Option<"print", "print", "bool", /*default=*/"false",
                         "remarks: why what looks like attention is not computed as such">,
                  Option<"anyOrder", "any-order", "bool", /*default=*/"false",
-                        "sums over blocks of threads may be added up in any order: other last bits from run to run">];
+                        "sums over blocks of threads may be added up in any order: other last bits from run to run">,
+                 Option<"mostKept", "most-kept", "int64_t", /*default=*/"int64_t(4) << 30",
+                        "bytes of the weights that one chain may store for a product">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -15,6 +15,7 @@
 #include "support/files/file.h"
 #include "support/files/file_bytes.h"
 #include "support/memory.h"
+#include "support/number.h"
 #include "support/process/command_line.h"
 #include "support/process/crash_report.h"
 #include "support/process/large_stack.h"
@@ -40,8 +41,8 @@ struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
   std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32",
-                                                 sumOrder = "fixed", dumpTo, dumpSources, dumpBinaries, dumpKernels,
-                                                 command;
+                                                 sumOrder = "fixed", attentionMemory = "4096", dumpTo, dumpSources,
+                                                 dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
@@ -83,6 +84,10 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "fixed: the same bits from run to run (default); any: all gradients of attention are one kernel, mostly\n"
       "faster, whose blocks add to that by queries in the order they come, where sm_90a is the only target; else as "
       "'fixed'");
+  options.text(
+      "attention-memory", "MIB", &flags.attentionMemory,
+      "memory that the gradients of one attention may take, so that its weights are not computed twice where sm_90a\n"
+      "is the only target: two bytes for each pair of a query and a key (default: 4096; 0: none)");
   options.text("tuning", "FILE", &flags.tuning,
                "compute contractions as FILE says, which tenon-tune writes (default: as a model predicts)");
   options.flag("fast-math", &flags.fastMath,
@@ -162,6 +167,11 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--sum-order is 'fixed' or 'any', not '",
                             flags.sumOrder, "'");
   options.anySumOrder = flags.sumOrder == "any";
+  const std::optional<uint32_t> mebibytes = tenon::parseNumber<uint32_t>(flags.attentionMemory);
+  if (!mebibytes)
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--attention-memory is a number of MiB, as 1024, not '",
+                            flags.attentionMemory, "'");
+  options.attentionMemory = int64_t(*mebibytes) << 20;
   options.tuning = flags.tuning;
   options.fastMath = flags.fastMath;
   options.printDispatches = flags.printDispatches;

@@ -64,7 +64,7 @@ private:
     if (isForHopper_) {
       joinTwins(function);
       joinSharedHeads(function);
-      anyOrder ? joinTriplets(function) : keepWeights(function);
+      anyOrder ? joinTriplets(function) : keepWeights(function, mostKept);
       eraseDeadOperations(function);
     }
     if (print)

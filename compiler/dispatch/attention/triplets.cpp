@@ -23,10 +23,10 @@ constexpr StringLiteral kWeightsAttr = "tenon.weights";
 // Rows of a tile of the kernel for all, and so many tiles keep a large device busy.
 constexpr int64_t kTileRows = 128, kEnoughTiles = 64;
 
-// Weights that are kept: so many bytes of a device's memory at most, factors of tensor cores in rows that copies write.
+// Weights that are kept are factors of tensor cores in rows that copies write.
 // They are stored while four products run: those of fewer columns take less time (depth 64 on an H200: 0.9 ps for a
 // weight, which takes 1.3 ps to be stored).
-constexpr int64_t kMostKeptBytes = int64_t(4) << 30, kFactorBits = 16, kKeysOfVector = 8, kLeastKeptColumns = 128;
+constexpr int64_t kFactorBits = 16, kKeysOfVector = 8, kLeastKeptColumns = 128;
 
 struct Weights {
   int64_t number;
@@ -195,13 +195,13 @@ Type roundedBy(linalg::GenericOp product) {
 }
 
 /// Whether all of the second weights are computed, and have a place in memory, from where copies bring them.
-bool mayBeKept(linalg::GenericOp twins) {
+bool mayBeKept(linalg::GenericOp twins, int64_t most) {
   auto type = cast<RankedTensorType>(twins->getResult(1).getType());
   // A key that is hidden is found by its number.
   const bool hides = !twins.getBody()->getOps<linalg::IndexOp>().empty();
   return !hides && type.hasStaticShape() && type.getElementType().isF32() &&
          twins.getIndexingMapMatchingResult(cast<OpResult>(twins->getResult(1))).isIdentity() &&
-         type.getShape().back() % kKeysOfVector == 0 && type.getNumElements() * kFactorBits / 8 <= kMostKeptBytes;
+         type.getShape().back() % kKeysOfVector == 0 && type.getNumElements() * kFactorBits / 8 <= most;
 }
 
 /// The second weights as factors, which the kernel of twins stores.
@@ -225,13 +225,14 @@ Value keptBy(linalg::GenericOp twins, Type factor, OpBuilder &b) {
 
 /// `across` reads what the kernel of twins stores.
 bool keep(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later, linalg::GenericOp across,
-          IRRewriter &rewriter) {
+          IRRewriter &rewriter, int64_t most) {
   // Weights of several heads have no tensor map as a factor.
   const std::optional<Contraction> product = contractionOf(last);
   const bool isLeft = last.getDpsInputOperand(product->left.inputs.front()) == weightsOf(last);
   const bool isLong = knownSizeOf(last, isLeft ? product->columns : product->rows).value_or(0) >= kLeastKeptColumns &&
                       product->reduced.size() == 1;
-  const std::optional<AffineMap> place = isLong && mayBeKept(twins) ? readOfWeights(twins, last, across) : std::nullopt;
+  const std::optional<AffineMap> place =
+      isLong && mayBeKept(twins, most) ? readOfWeights(twins, last, across) : std::nullopt;
   const Type factor = place ? roundedBy(across) : Type();
   if (!factor || (across->isBeforeInBlock(later) && !moveBehind(across, later)))
     return false;
@@ -270,8 +271,8 @@ int64_t buildChains(func::FuncOp function) {
   return count;
 }
 
-using Joining = bool (*)(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later,
-                         linalg::GenericOp across, IRRewriter &rewriter);
+using Joining = llvm::function_ref<bool(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later,
+                                        linalg::GenericOp across, IRRewriter &rewriter)>;
 
 /// Of all twins of the function that Hopper's kernel takes.
 static void forTriplets(func::FuncOp function, Joining join) {
@@ -308,8 +309,10 @@ void joinTriplets(func::FuncOp function) {
   forTriplets(function, join);
 }
 
-void keepWeights(func::FuncOp function) {
-  forTriplets(function, keep);
+void keepWeights(func::FuncOp function, int64_t most) {
+  forTriplets(function,
+              [&](linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp later, linalg::GenericOp across,
+                  IRRewriter &rewriter) { return keep(twins, last, later, across, rewriter, most); });
 }
 
 } // namespace tenon::compiler::dispatch

@@ -37,7 +37,8 @@ int64_t buildChains(mlir::func::FuncOp function);
 void joinTriplets(mlir::func::FuncOp function);
 
 /// Behind joinTwins(): twins store their second weights for the product that sums them over their rows, where no mask
-/// leaves some out and a device has the memory. What was there is left without a reader.
-void keepWeights(mlir::func::FuncOp function);
+/// leaves some out. What was there is left without a reader.
+/// @param most bytes of the weights of one attention
+void keepWeights(mlir::func::FuncOp function, int64_t most);
 
 } // namespace tenon::compiler::dispatch

@@ -1,5 +1,5 @@
 // All three gradients are one kernel where their sums may be added up in any order, and sm_90a is the only target.
-// RUN: rm -rf %t.any %t.fixed %t.both %t.kept
+// RUN: rm -rf %t.any %t.fixed %t.both %t.kept %t.less
 // RUN: tenon-compile %s --target=sm_90a --sum-order=any --images=ptx --dump-kernels-to=%t.any -o %t.tenon
 // RUN: cat %t.any/*.ptx | FileCheck %s
 // RUN: ls %t.any | FileCheck %s --check-prefix=ANY
@@ -11,6 +11,9 @@
 // RUN: tenon-compile %t.mlir --target=sm_90a --images=ptx --dump-kernels-to=%t.kept -o %t.tenon
 // RUN: FileCheck %s --check-prefix=KEPT < %t.kept/triplets_dispatch_0_sm_90a.ptx
 // RUN: FileCheck %s --check-prefix=PRODUCT < %t.kept/triplets_dispatch_1_sm_90a.ptx
+// RUN: tenon-compile %t.mlir --target=sm_90a --images=ptx --attention-memory=7 --dump-kernels-to=%t.less -o %t.tenon
+// RUN: cat %t.less/*.ptx | FileCheck %s --check-prefix=LESS
+// RUN: not tenon-compile %s --attention-memory=1G -o %t.tenon 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: not tenon-compile %s --sum-order=none -o %t.tenon 2>&1 | FileCheck %s --check-prefix=FLAG
 
 // A kernel that makes the sums 0, and all five products in the other.
@@ -28,6 +31,9 @@
 // KEPT: cp.async.bulk.tensor.3d.global.shared::cta.bulk_group
 // PRODUCT-NOT: ex2.approx
 // PRODUCT: wgmma.mma_async
+// The weights are 32 x 400 x 400 x 2 bytes: 9.8 MiB. Without the memory for them, the gradient by queries computes its own.
+// LESS-NOT: stmatrix
+// MEMORY: --attention-memory is a number of MiB, as 1024, not '1G'
 // FLAG: --sum-order is 'fixed' or 'any', not 'none'
 #bmk = affine_map<(b, m, n, d) -> (b, m, d)>
 #bnk = affine_map<(b, m, n, d) -> (b, n, d)>

@@ -71,6 +71,13 @@ const char kQueries[] = R"mlir(
 const char kEnd[] =
     "  return %dq, %dk, %dv : tensor<BATCHx384x64xf32>, tensor<BATCHx320x64xf32>, tensor<BATCHx320x64xf32>\n}\n";
 
+void keepUpTo4GiB(mlir::func::FuncOp function) {
+  keepWeights(function, int64_t(4) << 30);
+}
+void keepNone(mlir::func::FuncOp function) {
+  keepWeights(function, 0);
+}
+
 class TripletsTest : public KernelTextTest {
 protected:
   GroupedBlock join(std::string text, std::map<std::string, std::string> with = {},
@@ -96,9 +103,10 @@ protected:
     return llvm::count_if(grouped.groups, [](const Group &group) { return bool(group.across); });
   }
   /// How many groups store their weights for a product, which is a group of its own.
-  int64_t kept(const std::string &text, std::map<std::string, std::string> with = {}) {
+  int64_t kept(const std::string &text, std::map<std::string, std::string> with = {},
+               void (*keep)(mlir::func::FuncOp) = keepUpTo4GiB) {
     with.insert({{"x64x", "x128x"}, {"320", "400"}});
-    const GroupedBlock grouped = join(text, std::move(with), keepWeights);
+    const GroupedBlock grouped = join(text, std::move(with), keep);
     return llvm::count_if(grouped.groups, [&](const Group &group) {
       return group.across && !reduces(group.across) && grouped.groups.size() == 2;
     });
@@ -144,7 +152,7 @@ TEST_F(TripletsTest, NeedEnoughTiles) {
 TEST_F(TripletsTest, KeepWeightsForAProductOfItsOwn) {
   for (const std::string &text : {std::string(kQueries) + kKeys + kValues, std::string(kValues) + kQueries + kKeys,
                                   std::string(kKeys) + kValues + kQueries}) {
-    const GroupedBlock grouped = join(text, {{"x64x", "x128x"}, {"320", "400"}}, keepWeights);
+    const GroupedBlock grouped = join(text, {{"x64x", "x128x"}, {"320", "400"}}, keepUpTo4GiB);
     ASSERT_EQ(grouped.groups.size(), 2u); // twins; the product, and what reads it
     const Group &group = grouped.groups.front();
     ASSERT_TRUE(group.chained && group.across);
@@ -162,6 +170,7 @@ TEST_F(TripletsTest, KeepWeightsThatFitMemory) {
   const std::string text = std::string(kQueries) + kKeys + kValues;
   EXPECT_EQ(kept(text, {{"BATCH", "13981"}}), 1); // 4 GiB
   EXPECT_EQ(kept(text, {{"BATCH", "13982"}}), 0);
+  EXPECT_EQ(kept(text, {}, keepNone), 0);
 }
 
 TEST_F(TripletsTest, KeepWeightsInRowsThatCopiesWrite) {
