@@ -81,11 +81,16 @@ BandGeometry::BandGeometry(const BandForm &form, BandTile chosen) : tile(chosen)
   places = (tile.across() - 1) * BandTile::kWide * along.step + 4 * groups;
   window = down.window, step = down.step, apart = down.apart, offset = down.offset;
   newRows = BandTile::kLines * step;
-  int64_t met = 0; // rows of a period
-  for (int64_t place = 0; place < window; ++place)
-    met = std::max(met, rowOf(place) + step + 1);
-  keptRows = std::max<int64_t>(met - newRows, 0);
-  delay = ageOf(window - 1);
+  // Where periods begin decides how many a tile has beside those with results.
+  BandGeometry best = *this;
+  best.placePeriods(0);
+  for (int64_t more = 1; more < newRows; ++more) {
+    BandGeometry other = *this;
+    other.placePeriods(more);
+    if (other.beginsOutside() && other.before() - other.skipped < best.before() - best.skipped)
+      best = other;
+  }
+  *this = best;
   pairs = int64_t(llvm::divideCeil(down.results, BandTile::kLines));
   // Vectors of neighbouring places, and sums of them, lie in different banks.
   pitch = tile.channels() * 2 + 16;
@@ -93,6 +98,20 @@ BandGeometry::BandGeometry(const BandForm &form, BandTile chosen) : tile(chosen)
   sumPitch = BandTile::kLines * tile.channels() + 4;
   sumBytes = BandTile::kPlaces * sumPitch * int64_t(sizeof(float));
   stages = std::min(kMostStages, (kMostSharedBytes - 2 * sumBytes) / periodBytes());
+}
+
+void BandGeometry::placePeriods(int64_t before) {
+  shift = before;
+  int64_t met = 0; // rows of a period
+  for (int64_t place = 0; place < window; ++place)
+    met = std::max(met, rowOf(place) + step + 1);
+  keptRows = std::max<int64_t>(met - newRows, 0);
+  delay = ageOf(window - 1);
+  // The first one whose last row lies in the image; one that has results is none of those before.
+  const int64_t outside = shift - offset - keptRows - newRows + 1;
+  skipped = outside > 0 ? std::min(int64_t(llvm::divideCeil(outside, newRows)), delay) : 0;
+  if (!beginsOutside())
+    skipped = 0;
 }
 
 int64_t BandGeometry::registers() const {
@@ -109,7 +128,8 @@ int64_t pairsOfBlock(const BandForm &form, const BandTile &tile) {
     // Each part of a tile begins with periods that have no results.
     const bool isWhole = geometry.pairs % each == 0 || each % geometry.pairs == 0;
     const int64_t parts = isWhole ? int64_t(llvm::divideCeil(each, geometry.pairs)) : (each - 2) / geometry.pairs + 2;
-    const int64_t periods = each + parts * geometry.before() + (isWhole ? 0 : geometry.moreBefore());
+    const int64_t periods = each + parts * (geometry.before() - geometry.skipped) +
+                            (isWhole ? 0 : geometry.moreBefore() + geometry.skipped);
     // Blocks of a multiprocessor take turns; one alone waits as long.
     const auto turns = int64_t(llvm::divideCeil(blocks * chunks, kMultiprocessors));
     const int64_t cost = periods * std::max(turns, kBandBlocks);

@@ -77,7 +77,9 @@ struct BandGeometry {
   int64_t groups;                      // of four places, of a piece
   int64_t places;                      // of an image's row in shared memory
   int64_t newRows, keptRows;           // of the image: that a period brings, and that it has of the one before
+  int64_t shift = 0;                   // rows that a period begins before the first one of a window
   int64_t delay;                       // periods from a line's first row to its last
+  int64_t skipped = 0;                 // periods of a tile that meet nothing of the image
   int64_t pairs;                       // of lines, of a tile
   int64_t window, step, apart, offset; // down
   int64_t pitch, rowBytes;             // from a place to the next, from a row
@@ -85,13 +87,15 @@ struct BandGeometry {
   int64_t stages, sumBytes;
 
   BandGeometry(const BandForm &form, BandTile chosen);
+  /// Periods that begin so many rows before the first one of a window.
+  void placePeriods(int64_t before);
   /// A row of the window: the age of the lines, in periods, to which a period's rows add it, and which of the period's
   /// rows that is for the upper of the two lines.
-  int64_t ageOf(int64_t down) const { return down * apart / newRows; }
-  int64_t rowOf(int64_t down) const { return down * apart % newRows; }
+  int64_t ageOf(int64_t down) const { return (down * apart + shift) / newRows; }
+  int64_t rowOf(int64_t down) const { return (down * apart + shift) % newRows; }
   /// Whether the rows that a tile's first period would have kept lie outside of the image.
-  bool beginsOutside() const { return keptRows != 0 && offset + keptRows <= 0; }
-  /// Periods of a tile that have no results; more where a block begins in the middle of one.
+  bool beginsOutside() const { return keptRows != 0 && offset - shift + skipped * newRows + keptRows <= 0; }
+  /// The number of a tile's period that has its first results; more periods where a block begins in the middle of one.
   int64_t before() const { return delay + (keptRows == 0 || beginsOutside() ? 0 : 1); }
   int64_t moreBefore() const { return beginsOutside() ? 1 : 0; }
   int64_t periodBytes() const { return newRows * rowBytes; }

@@ -45,14 +45,16 @@ BandRows::Period BandRows::firstPeriod(Value first, Value last) const {
   Value end = k_.min(n(geometry_.pairs), k_.sub(last, mul(tile, geometry_.pairs)));
   const int64_t before = geometry_.before();
   // In the middle of a tile the rows that are kept have to be brought.
-  return {tile, k_.sub(pair, k_.min(pair, n(geometry_.moreBefore()))), add(pair, before), add(end, before)};
+  Value number = k_.sub(pair, k_.min(pair, n(geometry_.moreBefore())));
+  number = k_.select(less(number, geometry_.skipped), n(geometry_.skipped), number);
+  return {tile, number, add(pair, before), add(end, before)};
 }
 
 BandRows::Period BandRows::next(const Period &period, Value last) const {
   Value following = add(period.number, 1), isEnd = k_.equal(following, period.end), tile = add(period.tile, 1);
   const int64_t before = geometry_.before();
   Value end = add(k_.min(n(geometry_.pairs), k_.sub(last, mul(tile, geometry_.pairs))), before);
-  return {k_.select(isEnd, tile, period.tile), k_.select(isEnd, n(0), following),
+  return {k_.select(isEnd, tile, period.tile), k_.select(isEnd, n(geometry_.skipped), following),
           k_.select(isEnd, n(before), period.from), k_.select(isEnd, end, period.end)};
 }
 
@@ -81,8 +83,9 @@ BandNumbers::Values BandRows::wordsAt(Value isThere, Value number) const {
 
 void BandRows::bring(const Period &period, Value exists, Value slot) const {
   const First tile = firstOf(period.tile);
-  Value firstLine = add(mul(period.number, geometry_.newRows),
-                        down_.offset + geometry_.keptRows - (geometry_.before() - geometry_.delay) * geometry_.newRows),
+  Value firstLine =
+            add(mul(period.number, geometry_.newRows), down_.offset - geometry_.shift + geometry_.keptRows -
+                                                           (geometry_.before() - geometry_.delay) * geometry_.newRows),
         firstPlace = add(mul(tile.place, along_.step), along_.offset);
   // Of the first place, which may lie outside, and from there.
   auto elementAt = [&](Value image, Value line, Value place, Value channel, auto times, auto number) {

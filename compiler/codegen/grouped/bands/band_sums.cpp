@@ -334,8 +334,9 @@ void BandKernel::run() {
   auto tileOf = [&](Value pair) { return k_.div(pair, n(geometry_.pairs)); };
   // Every tile that the block has a part of begins with periods without results.
   Value tiles = add(k_.sub(tileOf(add(last, -1)), tileOf(first)), 1);
-  Value periods = k_.add(k_.sub(last, first), mul(tiles, geometry_.before()));
-  periods = k_.add(periods, k_.min(k_.rem(first, n(geometry_.pairs)), n(geometry_.moreBefore())));
+  Period ahead = rows_.firstPeriod(first, last);
+  Value periods = k_.add(k_.sub(last, first), mul(tiles, geometry_.before() - geometry_.skipped));
+  periods = k_.sub(k_.add(periods, add(k_.rem(first, n(geometry_.pairs)), geometry_.skipped)), ahead.number);
   if (!form_.knowsImages())
     periods = k_.select(k_.less(first, last), periods, n(0));
   auto nextSlot = [&](Value slot) {
@@ -343,7 +344,6 @@ void BandKernel::run() {
     return k_.select(k_.equal(following, n(stages * geometry_.periodBytes())), n(0), following);
   };
 
-  Period ahead = rows_.firstPeriod(first, last);
   Values state = ahead.all(); // period; the one ahead; slots; the one to be stored; where; rows; sums
   for (int64_t stage = 0; stage + 1 < stages; ++stage) {
     rows_.bring(ahead, k_.less(n(stage), periods), n(stage * geometry_.periodBytes()));
@@ -393,8 +393,15 @@ void BandKernel::run() {
         sums.back().push_back(llvm::to_vector(rest.take_front(kSums)));
     }
     Value kept;
-    if (geometry_.beginsOutside())
-      kept = k_.select(k_.equal(period.number, n(0)), n(0), n(-1));
+    if (geometry_.beginsOutside()) {
+      Value isFirst = k_.equal(period.number, n(geometry_.skipped));
+      kept = k_.select(isFirst, n(0), n(-1));
+      // What periods that are skipped would have begun begins here.
+      for (int64_t age = 1; age <= geometry_.skipped; ++age)
+        for (Values &own : sums[size_t(age)])
+          for (Value &sum : own)
+            sum = k_.select(isFirst, bodies_.begin(form_.product.sum), sum);
+    }
     multiply(rows, kept, sums);
     Value nextParity = k_.sub(n(geometry_.sumBytes), parity);
     Value isDone = isNot(k_.less(period.number, period.from));

@@ -97,6 +97,11 @@ BANDS = (
     Groups(1, (33, 4), 16, 1, 1, (13, 1), stride=3, order=("npg", "wg")),
     Groups(3, (41,), 8, 1, 1, (15,), before=9, order=("npg", "wg")),
     Groups(1, (20, 37), 16, 1, 1, (9, 9), before=4, order=("npg", "wg")),
+    # Periods that meet nothing of an image, and results that do not.
+    Groups(3, (14, 14), 40, 1, 1, (5, 5), before=2, order=("npg", "wg")),
+    Groups(2, (6, 9), 16, 1, 1, (5, 5), before=9, order=("npg", "wg")),
+    Groups(2, (28, 12), 104, 1, 1, (7, 7), before=3, order=("npg", "wg")),
+    Groups(2, (9, 12), 16, 1, 1, (7, 5), stride=2, before=4, order=("npg", "wg")),
 )
 
 

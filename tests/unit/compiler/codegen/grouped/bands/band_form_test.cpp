@@ -102,9 +102,29 @@ TEST_F(BandFormTest, TilesHaveAllResultsAndFit) {
     // Each row of the window is met by lines of one age, and by rows that the period has.
     for (int64_t down = 0; down < geometry.window; ++down) {
       EXPECT_LE(geometry.ageOf(down), geometry.delay);
-      EXPECT_EQ(geometry.ageOf(down) * geometry.newRows + geometry.rowOf(down), down * geometry.apart);
+      EXPECT_EQ(geometry.ageOf(down) * geometry.newRows + geometry.rowOf(down), down * geometry.apart + geometry.shift);
       EXPECT_LT(geometry.rowOf(down) + geometry.step, geometry.newRows + geometry.keptRows);
     }
+  }
+}
+
+TEST_F(BandFormTest, PeriodsThatMeetNothingOfTheImageAreSkipped) {
+  // A border of nine rows has windows that meet nothing: they have results all the same.
+  for (const auto &[window, border, size] : {std::tuple(5, 2, 14), {7, 3, 14}, {5, 0, 14}, {3, 9, 8}, {7, 2, 9}}) {
+    auto found = form({.height = size, .width = size, .window = window});
+    ASSERT_TRUE(found);
+    found->loops.down->offset = -border;
+    const BandGeometry geometry(*found, *BandTile::of(*found));
+    EXPECT_EQ(geometry.skipped > 0, border > 0) << window << " " << border;
+    EXPECT_LE(geometry.skipped, geometry.before());
+    // The last row of a period that is skipped, and of those that the first one would have kept.
+    const int64_t before =
+        geometry.offset - geometry.shift + geometry.skipped * geometry.newRows + geometry.keptRows - 1;
+    if (geometry.skipped > 0) {
+      EXPECT_LT(before, 0) << window << " " << border;
+    }
+    for (int64_t down = 0; down < geometry.window; ++down)
+      EXPECT_LE(geometry.ageOf(down), geometry.delay);
   }
 }
 
