@@ -25,7 +25,7 @@ constexpr int64_t kLeastAlone = 64 * 128;
 // Bytes that all multiprocessors get of the second-level cache in a microsecond, blocks of clusters and blocks alone;
 // of operands that it does not hold; fewer than so many blocks get no more.
 constexpr double kBytesOfClusters = 8e6, kBytesAlone = 11.8e6, kBytesOfMemory = 3.6e6, kCache = 50e6;
-constexpr int64_t kBlocksOfAll = 92, kEnoughBlocks = 112, kMultiprocessors = abi::kHopperMultiprocessors, kMostDeep = 8;
+constexpr int64_t kBlocksOfAll = 92, kEnoughBlocks = 128, kMultiprocessors = abi::kHopperMultiprocessors, kMostDeep = 8;
 // Another kernel, and how fast it adds parts that the second-level cache still has (measured on an H200).
 constexpr double kMicrosecondsOfSum = 2.4, kBytesOfSum = 3.9e6;
 constexpr int64_t kSide = 128, kLeastLong = 16384; // of a tile; of the sums that were measured
