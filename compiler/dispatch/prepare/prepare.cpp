@@ -8,6 +8,7 @@
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/prepare/equal_values.h"
 #include "compiler/dispatch/prepare/fusing.h"
+#include "compiler/dispatch/prepare/loops/joined_places.h"
 #include "compiler/dispatch/prepare/loops/lesser_results.h"
 #include "compiler/dispatch/prepare/loops/loop_reads.h"
 #include "compiler/dispatch/prepare/loops/repeated_loops.h"
@@ -346,6 +347,7 @@ LogicalResult prepareFunction(func::FuncOp function, bool isOneKernel) {
   orderRows(function);
   if (!isOneKernel)
     divideIntoGates(function);
+  joinPlaces(function);
   joinSumsOfAll(function);
   shareEqualValues(function);
   splitOperands(function);

@@ -97,7 +97,7 @@ std::optional<Order> wantedBy(linalg::GenericOp op, OpOperand &operand) {
   }
   if (const std::optional<Convolution> convolution = Convolution::ofUnknownImages(op)) {
     if (&operand != convolution->image || !convolution->isOnCores || !convolution->hasManyChannels() ||
-        convolution->isOfFilters)
+        convolution->isOfFilters || readsPlacesAcross(*convolution))
       return std::nullopt;
     return orderOf(*convolution, convolution->image);
   }

@@ -2,6 +2,7 @@
 #include "compiler/dispatch/products/images/channels_last.h"
 
 #include "compiler/dispatch/analysis/convolutions/channel_filters.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/images/computed_constants.h"
@@ -103,7 +104,34 @@ unsigned channelsOf(const Convolution &convolution, OpOperand *operand) {
       getAffineDimExpr(convolution.lastOf(operand), op.getContext()));
 }
 
-/// Whether the operand lies as it is multiplied: tensor cores turn filters of 16 bits themselves.
+/// Whether the operand is an image whose windows have one place, in steps of one, and whose places, all that follows
+/// the channels, are rows that are copied 16 bytes at a time: a side of a product of matrices that lies across.
+bool isOfOnePlace(const Convolution &convolution, OpOperand *operand) {
+  constexpr int64_t kVectorBytes = 16;
+  linalg::GenericOp op = convolution.op;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  const unsigned channels = channelsOf(convolution, operand);
+  if (operand != convolution.image || !type.hasStaticShape() || channels + 1 == type.getRank() ||
+      type.getElementTypeBitWidth() != 16)
+    return false;
+  SmallVector<AffineExpr> loops;
+  for (auto [loop, size] : llvm::enumerate(sizes))
+    loops.push_back(size == 1 ? getAffineConstantExpr(0, op.getContext()) : getAffineDimExpr(loop, op.getContext()));
+  int64_t bytes = elementBytes(type.getElementType());
+  for (auto [dimension, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
+    AffineExpr index = simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0);
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    if ((!loop && index != getAffineConstantExpr(0, op.getContext())) ||
+        type.getDimSize(dimension) != (loop ? sizes[loop.getPosition()] : 1))
+      return false;
+    bytes *= dimension > channels ? type.getDimSize(dimension) : 1;
+  }
+  return bytes % kVectorBytes == 0 && !borderAround(operand->get());
+}
+
+/// Whether the operand lies as it is multiplied: tensor cores turn filters of 16 bits themselves, and images of such
+/// places as are a product's rows.
 bool isLast(const Convolution &convolution, OpOperand *operand) {
   linalg::GenericOp op = convolution.op;
   const AffineMap map = op.getMatchingIndexingMap(operand);
@@ -111,6 +139,8 @@ bool isLast(const Convolution &convolution, OpOperand *operand) {
   if (channelsOf(convolution, operand) == last || convolution.across)
     return channelsOf(convolution, operand) == last;
   const bool isTurned = cast<RankedTensorType>(operand->get().getType()).getElementTypeBitWidth() == 16;
+  if (isOfOnePlace(convolution, operand))
+    return true;
   auto loop = dyn_cast<AffineDimExpr>(map.getResult(last));
   return operand == convolution.filters && isTurned && loop &&
          op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel;
@@ -157,6 +187,10 @@ void bringChannelsLast(const Convolution &convolution) {
     map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
     op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   }
+}
+
+bool readsPlacesAcross(const Convolution &convolution) {
+  return !convolution.across && isOfOnePlace(convolution, convolution.image);
 }
 
 SmallVector<int64_t> orderOf(const Convolution &convolution, OpOperand *operand) {

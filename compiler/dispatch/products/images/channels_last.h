@@ -5,6 +5,10 @@
 //   image[n, c, y, x]    -> image[n, y, x, c]     with its border, if it has one
 //   filters[f, c, r, s]  -> filters[f, r, s, c]   of one place: as they lie
 //
+// An image of which a window is one place, in steps of one, stays as it is where all places of a channel are rows that
+// begin at vectors: tensor cores turn it, and its places are columns of the product (prepare/loops/joined_places.h). An
+// H200, bf16, 32 images of 56 x 56 places, 256 channels to 64: 48.5 -> 22.1 us.
+//
 // The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows.
 #pragma once
 
@@ -25,6 +29,10 @@ mlir::Value turnedTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor,
 /// The order of the operand's dimensions in which the convolution multiplies it; as they are where it does that
 /// already.
 llvm::SmallVector<int64_t> orderOf(const Convolution &convolution, mlir::OpOperand *operand);
+
+/// Whether it multiplies an image of one place with its channels second as it lies. It would take one with channels
+/// last as well.
+bool readsPlacesAcross(const Convolution &convolution);
 
 /// Whether a convolution reads such a copy here.
 bool readsChannelsLast(mlir::OpOperand &operand);

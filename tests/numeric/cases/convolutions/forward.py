@@ -93,6 +93,12 @@ SHAPES = (
     Shape(2, (17,), 520, (5,), 328, before=2, order="fcw"),
     # An image of f32 so large that nobody stores it with its border.
     Shape(8, (64, 64), 64, (3, 3), 16, stride=4, before=1),
+    # Windows of one place, of channels that come second: places are columns of a product, whose rows are boxes, or are not.
+    Shape(2, (24, 40), 64, (1, 1), 96, order="fcw"),
+    Shape(3, (12, 16), 72, (1, 1), 136, order="fcw"),
+    Shape(1, (4, 6, 8), 200, (1, 1, 1), 72, order="fcw"),
+    Shape(2, (26, 30), 64, (1, 1), 64, order="fcw"),
+    Shape(1, (16, 24), 128, (1, 1), 64, order="fcw"),
 )
 
 

@@ -22,6 +22,9 @@ constexpr const WarpgroupTile &kOfFewRows = kWarpgroupTiles[6], &kNarrowOfFewRow
 constexpr int64_t kLeastAcrossOfClusters = 16;
 // Of so many rows boxes bring little, and who asks for a part of them waits for the slowest of all.
 constexpr int64_t kMostRowsAlone = 32;
+// Blocks of a cluster wait for each other at each tile: of short sums for longer than boxes take (an H200: bf16, 64
+// rows of 64 elements, 32 x 3136 columns that lie across 14.5 us, alone 9.0; of 256 elements 27.4 and 22.1).
+constexpr double kLeastStepsOfClusters = 8;
 // So many blocks of quads run at once on an H100 or H200, whose multiprocessors are groups of 16 and 18 and some fewer.
 // A few more would double the time.
 constexpr int64_t kMostOfQuads = 112;
@@ -58,6 +61,11 @@ constexpr Rows kWholeLines = {0, 0}, kSplitLines = {0.0014, 128 / 9.5e6}, kSplit
 constexpr double kShareOfPairs = 0.75, kShareOfProducts = 0.05;
 constexpr double kLeastMicrosecondsOfPairs = 30, kLeastWhereSectorsAreSplit = 10;
 constexpr uint64_t kLeastRoundsOfPairs = 8;
+
+// A step, for each result of a tile, where threads copy an operand as it lies across, since rows of places are no
+// boxes, and between tiles (measured on an H200: bf16, 32 images of 28 x 28 places, channels second, 512 channels to
+// 128 and 256, and 128 to 512). Wider tiles are slower.
+constexpr double kMicrosecondsOfCopiedAcross = 5.4e-5, kMicrosecondsOfNarrow = 5e-5, kMicrosecondsBetweenCopied = 0.2;
 
 // Those of warps on tensor cores, and of windows.
 constexpr ScalarTile kWarpTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
@@ -105,6 +113,16 @@ double stepsOf(const GroupShape &shape, const Product &product) {
     steps *= summed / double(int64_t(places.runs.size()) * *shape.axes[places.along].size);
   }
   return steps;
+}
+
+/// Whether an operand lies across in several dimensions, of which no box has a part.
+static bool isCopiedAcross(const GroupShape &shape, const Product &product) {
+  return llvm::any_of(std::array{&product.left, &product.right}, [&](const Operand *operand) {
+    if (operand->isAlongReduced || operand->across.size() < 2 || !operand->isCopied())
+      return false;
+    const std::optional<int64_t> size = shape.axes[operand->across.back()].size;
+    return size && *size * dispatch::elementBytes(operand->value.getType()) % kLineBytes != 0;
+  });
 }
 
 /// Steps of the longest tile for each one that a tile has on average.
@@ -208,6 +226,9 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
                     double(tile.columns) * kMicrosecondsOfComputed);
   if (product.rows.size() > 1 && patchesOfRows(shape, product, tile.rows))
     return tile.ofPatches;
+  if (isCopiedAcross(shape, product))
+    return double(tile.rows * tile.columns) *
+           (tile.columns <= kSmallTile ? kMicrosecondsOfNarrow : kMicrosecondsOfCopiedAcross);
   if (product.routes || product.rows.size() != 1 || product.columns.size() != 1 || product.reduced.size() != 1)
     return tile.microseconds;
   double own = 0, all = 0;
@@ -237,7 +258,8 @@ std::optional<double> microsecondsOf(const GroupShape &shape, const Product &pro
   if (!product.places.empty()) // blocks with long tiles have fewer of them
     return std::max(ofTile * longestStepsOf(product) + kMicrosecondsOfTile,
                     double(*tiles) / double(multiprocessors) * (ofTile + kMicrosecondsOfTile));
-  return double(llvm::divideCeil(uint64_t(*tiles), multiprocessors)) * (ofTile + kMicrosecondsOfTile);
+  const double between = isCopiedAcross(shape, product) ? kMicrosecondsBetweenCopied : kMicrosecondsOfTile;
+  return double(llvm::divideCeil(uint64_t(*tiles), multiprocessors)) * (ofTile + between);
 }
 
 ArrayRef<WarpgroupTile> warpgroupTiles() {
@@ -307,14 +329,15 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
         warpgroupTilesOf(shape, product, kNarrowOfFewRows).value_or(INT64_MAX) <= int64_t(multiprocessors);
     return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
   }
-  const bool isComputed = ComputedTile::operandOf(product, shape);
+  const bool isComputed = ComputedTile::operandOf(product, shape), isCopied = isCopiedAcross(shape, product);
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   const WarpgroupTile *best = nullptr;
   double least = 0;
   for (const WarpgroupTile &tile : kWarpgroupTiles) {
     const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
     if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
-        !isWarpgroupTile(tile.rows, tile.columns, product.right) || (isComputed && tile.columns > kMostColumnsComputed))
+        !isWarpgroupTile(tile.rows, tile.columns, product.right) ||
+        ((isComputed || isCopied) && tile.columns > kMostColumnsComputed))
       continue;
     if (tile.rows > kLargeTile && !isComputed && !isOfThreeParts(shape, product, tile))
       continue;
@@ -336,7 +359,7 @@ uint32_t bestClusterAcross(const GroupShape &shape, const Product &product, cons
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   const int64_t across = columns ? ceilDiv(*columns, tile.columns) : 0;
   if (tile.columns == kNarrowOfFewRows.columns || tile.rows > kLargeTile || across < kLeastAcrossOfClusters ||
-      *shape.sizeOf(product.rows) <= kMostRowsAlone)
+      *shape.sizeOf(product.rows) <= kMostRowsAlone || stepsOf(shape, product) < kLeastStepsOfClusters)
     return 1;
   const int64_t tiles = shape.sizeOf(product.batch).value_or(1) * across;
   if (tiles > kMostOfQuads && tiles <= int64_t(abi::kHopperMultiprocessors))

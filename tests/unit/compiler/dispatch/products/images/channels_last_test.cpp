@@ -11,11 +11,12 @@ namespace {
 class ChannelsLast : public KernelTextTest {
 protected:
   /// Of images[n, c, y, x] and filters[f, c, r, s], behind bringChannelsLast(): what makes the two operands.
-  std::pair<mlir::Operation *, mlir::Operation *> operands(const std::string &images, int64_t window) {
-    const std::string side = std::to_string(window), wide = std::to_string(13 + window),
+  std::pair<mlir::Operation *, mlir::Operation *> operands(const std::string &images, int64_t window,
+                                                           int64_t places = 14) {
+    const std::string side = std::to_string(window), wide = std::to_string(places - 1 + window),
                       image = "tensor<" + images + "x256x" + wide + "x" + wide + "xbf16>",
-                      filters = "tensor<192x256x" + side + "x" + side + "xbf16>",
-                      result = "tensor<" + images + "x192x14x14xf32>";
+                      filters = "tensor<192x256x" + side + "x" + side + "xbf16>", out = std::to_string(places),
+                      result = "tensor<" + images + "x192x" + out + "x" + out + "xf32>";
     mlir::func::FuncOp function = parseFunction(
         "func.func @f(%a: " + image + ", %b: " + filters + ", %c: " + result + ") -> " + result +
         " {\n%p = linalg.generic {indexing_maps = [affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>, "
@@ -51,6 +52,13 @@ TEST_F(ChannelsLast, FiltersOfOnePlaceStayWhereTheyAre) {
     ASSERT_TRUE(view);
     EXPECT_EQ(view.getResultType().getShape(), (llvm::ArrayRef<int64_t>{192, 1, 1, 256}));
   }
+}
+
+TEST_F(ChannelsLast, ImagesOfOnePlaceStayWherePlacesAreVectors) {
+  for (int64_t places : {24, 28})
+    EXPECT_EQ(operands("8", 1, places).first, nullptr);
+  for (const auto &[images, window, places] : {std::tuple("?", 1, 24), {"8", 3, 24}, {"8", 1, 14}})
+    EXPECT_TRUE(llvm::isa_and_nonnull<mlir::linalg::TransposeOp>(operands(images, window, places).first));
 }
 
 } // namespace
