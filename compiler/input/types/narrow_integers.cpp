@@ -117,6 +117,20 @@ template <typename Extension> struct ExtendTruncated : OpRewritePattern<Extensio
   }
 };
 
+/// From a type that kernels have to a narrow one, as from i1 to i4 and from i16 to i48: the value with all its bits,
+/// like a constant.
+template <typename Extension> struct ExtendToNarrow : OpRewritePattern<Extension> {
+  using OpRewritePattern<Extension>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Extension op, PatternRewriter &rewriter) const override {
+    Type from = op.getIn().getType();
+    if (!isa<IntegerType>(from) || isNarrowInteger(from) || !isNarrowInteger(op.getType()))
+      return failure();
+    Value wide = Extension::create(rewriter, op.getLoc(), storageOf(op.getType()), op.getIn());
+    rewriter.replaceOpWithNewOp<UnrealizedConversionCastOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
 /// From one narrow type to another.
 struct TruncateNarrow : OpRewritePattern<arith::TruncIOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -136,8 +150,8 @@ struct TruncateNarrow : OpRewritePattern<arith::TruncIOp> {
 } // namespace
 
 void addNarrowIntegerPatterns(RewritePatternSet &patterns) {
-  patterns.add<ComputeWide, NarrowConstant, ExtendTruncated<arith::ExtSIOp>, ExtendTruncated<arith::ExtUIOp>,
-               TruncateNarrow>(patterns.getContext());
+  patterns.add<ComputeWide, NarrowConstant, ExtendToNarrow<arith::ExtSIOp>, ExtendToNarrow<arith::ExtUIOp>,
+               ExtendTruncated<arith::ExtSIOp>, ExtendTruncated<arith::ExtUIOp>, TruncateNarrow>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input

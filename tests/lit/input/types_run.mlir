@@ -5,9 +5,31 @@
 // RUN: tenon-run %t.tenon --function=conjugated --input=3x2xf32=1,2,3,4,5,6 | FileCheck %s --check-prefix=CONJUGATED
 // RUN: tenon-run %t.tenon --function=small --input=60 --input=3 | FileCheck %s --check-prefix=SMALL
 // RUN: tenon-run %t.tenon --function=nibble --input=5 --input=3 | FileCheck %s --check-prefix=NIBBLE
+// RUN: tenon-run %t.tenon --function=extended --input="4xi1=1 0 1 1" --input="4xi16=7 -3 -32768 32767" | FileCheck %s --check-prefix=EXTENDED
 // RUN: tenon-run %t.tenon --function=bytes --input="3xi8=56 48 119" | FileCheck %s --check-prefix=BYTES
 // RUN: tenon-run %t.tenon --function=places --input="3xindex=1 2 3" | FileCheck %s --check-prefix=PLACES
 // RUN: not tenon-run %t.tenon --function=places --input="3xi64=1 2 3" 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// From what kernels have to i4 and i48: a product that is longer than the factors, and a truth value that is -1.
+// EXTENDED: 4xi64=-15032385514 0 70368744144911 -70366596661234
+func.func @extended(%x: tensor<4xi1>, %y: tensor<4xi16>) -> tensor<4xi64> {
+  %e = tensor.empty() : tensor<4xi64>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<4xi1>, tensor<4xi16>) outs(%e : tensor<4xi64>) {
+  ^bb0(%b: i1, %v: i16, %out: i64):
+    %much = arith.constant 2147483647 : i48
+    %few = arith.extsi %b : i1 to i4
+    %long = arith.extsi %v : i16 to i48
+    %factor = arith.extsi %few : i4 to i48
+    %product = arith.muli %long, %much : i48
+    %signed = arith.muli %product, %factor : i48
+    %wide = arith.extsi %signed : i48 to i64
+    %fifteen = arith.extui %few : i4 to i64
+    %sum = arith.addi %wide, %fifteen : i64
+    linalg.yield %sum : i64
+  } -> tensor<4xi64>
+  return %r : tensor<4xi64>
+}
 
 // COMPLEX: 2x2xf32=[1.5 -2][1.5 -2]
 func.func @complex(%n: index, %x: f32, %y: f32) -> tensor<?x2xf32> {

@@ -247,6 +247,21 @@ def products(program):
                 f"{zeros}%r = tosa.matmul %x, %y, %zx, %zy : ({x.type(d)}, {y.type(d)}, tensor<1x{kind}>, tensor<1x{kind}>)"
                 f" -> {r.type(d)}"), 1e-5 if to == "f32" else None)
 
+        # 16 bits are summed in 48, and are 16 again behind a factor of 2^-20.
+        x, y = draw([2, n, 5], "i16"), draw([2, 5, 3], "i16")
+        x, y = [Array(v.shape, "i16", lambda *at: v[at] * 811) for v in (x, y)]
+        r = Array([2, n, 3], "i16", lambda b, i, j: max(-32768, min(32767, (
+            sum(x[b, i, k] * y[b, k, j] for k in range(5)) * 16384 + (1 << 33)) >> 34)))
+        program.case("matmul", {"x": x, "y": y}, r, lambda d: (
+            f"{zero.format(0, 'i16', 0)}%q = tosa.matmul %x, %y, %zx, %zy : ({x.type(d)}, {y.type(d)}, tensor<1xi16>, tensor<1xi16>)"
+            f" -> {r.type(d)[:-4]}i48>\n"
+            '%m = "tosa.const"() <{values = dense<16384> : tensor<1xi16>}> : () -> tensor<1xi16>\n'
+            '%h = "tosa.const"() <{values = dense<34> : tensor<1xi8>}> : () -> tensor<1xi8>\n'
+            '%p = "tosa.const"() <{values = dense<0> : tensor<1xi48>}> : () -> tensor<1xi48>\n'
+            f"%r = tosa.rescale %q, %m, %h, %p, %zx {{scale32 = false, rounding_mode = SINGLE_ROUND, per_channel = false, "
+            f"input_unsigned = false, output_unsigned = false}} : ({r.type(d)[:-4]}i48>, tensor<1xi16>, tensor<1xi8>, tensor<1xi48>, "
+            f"tensor<1xi16>) -> {r.type(d)}"))
+
         for kind, to, zx, zy in [("f32", "f32", 0.0, 0.0), ("i8", "i32", 3, -4)]:
             zeros = zero.format(zx, kind, zy)
             tolerance = 1e-5 if to == "f32" else None
