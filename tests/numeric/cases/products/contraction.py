@@ -232,7 +232,7 @@ def cases(sizes):
     # Tiles of few rows or columns, without tensor cores and of f64: several of them, ragged ones, and rows that are not aligned.
     # The blocks of a cluster take their sums apart, in any lengths.
     for operand, by, tiles in (("f32", "threads", ((64, 128, 1), (32, 128, 1), (128, 32, 1), (64, 64, 3), (128, 64, 2), (64, 128, 5), (32, 128, 7),
-                                                   (64, 64, 1, 64), (64, 64, 1, 128), (64, 64, 3, 64), (64, 64, 2, 128))),
+                                                   (64, 64, 1, 64), (64, 64, 1, 128), (64, 64, 3, 64), (64, 64, 2, 128), (128, 128, 1))),
                                ("f64", "mma.sync", ((32, 64, 1), (64, 32, 1), (64, 64, 3), (32, 64, 5), (64, 32, 8)))):
         for number, (rows, columns, deep, *threads) in enumerate(tiles):
             tile = f'by = "{by}", rows = {rows}, columns = {columns}' + "".join(f", threads = {count}" for count in threads) + (

@@ -71,7 +71,7 @@ constexpr double kMicrosecondsOfCopiedAcross = 5.4e-5, kMicrosecondsOfNarrow = 5
 constexpr ScalarTile kWarpTiles[] = {{128, 128, 2, 355, 434}, {128, 64, 3, 192, 242}, {64, 64, 4, 138, 90}};
 // (96 x 4096 x 4096 in all of them by clusters of one to eight, 512, 1024 and 2048 rows; those of fewer threads also
 // 3892 x 1074 x 4962 and 301 x 515 x 16385).
-constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 355, 600}, {128, 64, 3, 192, 325}, {64, 128, 3, 192, 325},
+constexpr ScalarTile kScalarTiles[] = {{128, 128, 2, 345, 600}, {128, 64, 3, 192, 325}, {64, 128, 3, 192, 325},
                                        {128, 32, 5, 120, 226},  {32, 128, 5, 130, 248}, {64, 64, 4, 138, 176}},
                      kTilesOfFewThreads[] = {{64, 64, 5, 122, 230, kFewProductThreads},
                                              {64, 64, 6, 115, 400, kFewestProductThreads}},

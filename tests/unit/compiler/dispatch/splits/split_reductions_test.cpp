@@ -152,6 +152,9 @@ TEST_F(SplitReductions, PartsOfExactF32KeepMultiprocessorsBusy) {
   };
   EXPECT_EQ(partsOf("298", "2176", "8960"), 5);
   EXPECT_EQ(partsOf("256", "4096", "4096"), 2);
+  EXPECT_EQ(partsOf("764", "3022", "3801"), 7) << "144 tiles are two for twelve multiprocessors, and one for others";
+  EXPECT_EQ(partsOf("676", "3669", "11769"), 3);
+  EXPECT_EQ(partsOf("3522", "481", "4548"), 1) << "parts of 758 or 1137 have shorter vectors";
   EXPECT_EQ(partsOf("2048", "1024", "1024"), 1) << "less is gained than the sum of the parts takes";
   EXPECT_EQ(partsOf("298", "2176", "8959"), 1);
 }
