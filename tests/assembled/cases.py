@@ -136,8 +136,12 @@ def on_warpgroups():
     yield from (product("sm_90a", "barrier.cluster", kind, layout, 77, 4480, 4880, warpgroup_rows=rows, warpgroup_columns=columns, deep=3)
                 for kind, layout, rows, columns in (("bf16", "nt", 128, 128), ("f16", "nn", 64, 256)))
     # Few rows, whose tiles lie side by side.
-    yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, 28672, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
-                for kind, rows in (("bf16", 40), ("f8", 64)))
+    yield from (product("sm_90a", "multicast::cluster", kind, "nt", rows, columns, 4096, warpgroup_rows=64, warpgroup_columns=128, warpgroup_cluster=4)
+                for kind, rows, columns in (("bf16", 40, 28672), ("f8", 64, 57344)))
+    # As wide as one round of blocks makes them, alone and shared.
+    yield from (product("sm_90a", "wgmma.mma_async", kind, "nt", rows, columns, 4096, warpgroup_rows=height, warpgroup_columns=width)
+                for kind, rows, columns, height, width in (("bf16", 70, 6144, 128, 48), ("bf16", 130, 6144, 64, 144), ("bf16", 24, 14336, 64, 112)))
+    yield product("sm_90a", "barrier.cluster", "f8", "nt", 64, 6144, 4096, warpgroup_rows=64, warpgroup_columns=96, deep=2)
     yield unknown_sizes("sm_90a", "wgmma.mma_async", warpgroup_rows=128, warpgroup_columns=128)
 
 

@@ -270,7 +270,10 @@ std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &produc
     return mapOf(shape, product, operand, side, depth, parts);
   const std::optional<int64_t> size = shape.axes[operand.across.front()].size;
   if (size && *size > 0 && *size < side) {
-    const uint32_t inBox = operand.isAlongReduced ? kRowsOfSwizzle : elementsInRow(operand.value.getType());
+    // Of one box any number of rows; parts begin where the swizzle does.
+    const uint32_t inBox = !operand.isAlongReduced ? elementsInRow(operand.value.getType())
+                           : parts > 1             ? kRowsOfSwizzle
+                                                   : 1;
     const uint64_t step = uint64_t(parts) * inBox;
     return mapOf(shape, product, operand, std::min(side, uint32_t(llvm::alignTo(uint64_t(*size), step))), depth, parts);
   }

@@ -11,6 +11,7 @@
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/plans/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/contraction_plans.h"
+#include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -87,6 +88,24 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
           if (leftIn(blocks) && *columns >= tile.columns * blocks)
             choices.push_back(
                 {kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}, {"blocks", blocks}}});
+    }
+  if (multiplier == Multiplier::Warpgroup)
+    for (const WarpgroupTile &tile : fittedTiles()) {
+      const TileChoice alone{kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}};
+      if (isFitted(shape, read, tile) && haveBoxes(shape, read, tile) && !llvm::is_contained(choices, alone)) {
+        choices.push_back(alone);
+        if (isSideBySide(shape, read, tile.rows))
+          for (uint32_t blocks : {kPair, kQuad}) {
+            choices.push_back(alone);
+            choices.back().numbers.emplace_back("blocks", blocks);
+          }
+      }
+      for (int64_t deep = 2, most = mostDeep(shape, read, tile); deep <= most; ++deep) {
+        TileChoice divided = alone;
+        divided.numbers.emplace_back(kDeep.str(), deep);
+        if (isFitted(shape, read, tile, deep) && !llvm::is_contained(choices, divided))
+          choices.push_back(divided);
+      }
     }
   const StringRef by = multiplier == Multiplier::Scalar ? kByThreads : kByWarps;
   func::FuncOp function = kernel.function;
@@ -239,7 +258,7 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
   if (choice == "warpgroup_cluster")
     return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
-    return value == 0 || value == 192 || value == 256 || value == kSmallTile || value == kLargeTile;
+    return value >= 0 && value <= kTallTile && value % 16 == 0;
   return value == kNarrowTile || value == kSmallTile || value == kLargeTile;
 }
 

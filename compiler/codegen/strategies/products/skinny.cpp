@@ -5,6 +5,7 @@
 #include "compiler/codegen/contraction/kernels/skinny/skinny_product.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/strategies/products/contraction.h"
+#include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/products/small_products.h"
@@ -123,6 +124,7 @@ private:
   const GroupShape &shape_;
   const Product &product_;
   const std::optional<int64_t> rows_, columns_, batch_, reduced_;
+  bool isAsked_ = false; // whether somebody asks what there is, also where tiles are faster
 };
 
 TileChoice choiceOfPlan(const Plan &plan) {
@@ -244,6 +246,7 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
 
 /// Around what is best: more and fewer positions of a lane, threads, warps that divide the sum.
 std::vector<TileChoice> Planner::choices() {
+  isAsked_ = true;
   const std::vector<Plan> best = run();
   if (best.size() != 1)
     return {}; // of an unknown number of rows there are several kernels
@@ -301,7 +304,8 @@ std::vector<Plan> Planner::run(const TileChoice *given) {
   if (wide && *wide < std::max(kLeastWide, few.value_or(0)))
     return {};
   if (few) {
-    if (*few > most)
+    const bool isLeft = !given && !isAsked_ && fewAreRows && !shape_.gatesAxis;
+    if (*few > most || (isLeft && areTilesFaster(kernel_, shape_, product_)))
       return {};
     return {planOf(fewAreRows, std::max<uint32_t>(8, llvm::PowerOf2Ceil(*few)), given)};
   }

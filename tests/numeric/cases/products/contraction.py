@@ -37,6 +37,9 @@ TILES_ACROSS = ((64, 64, ""), (64, 192, ""), (64, 256, ""), (128, 64, ", blocks 
                 (128, 192, ""), (128, 256, ""), (64, 64, ", deep = 3"), (128, 128, ", deep = 2"), (128, 64, ", deep = 4"))
 # Those of few rows, which lie side by side and share the left operand.
 TILES_OF_FEW_ROWS = ((64, 64, 1), (64, 64, 2), (64, 64, 4), (64, 128, 2), (64, 128, 4), (64, 256, 2))
+# Those whose columns are as many as make one round, and rows, columns and reduced elements of which they do.
+TILES_FITTED = ((64, 32, "", (33, 75, 136)), (64, 32, "", (64, 1504, 72)), (64, 48, "", (17, 4300, 72)), (64, 48, "", (1, 6144, 200)), (64, 80, ", deep = 2", (40, 4296, 528)),
+                (64, 112, ", deep = 3", (5, 3800, 784)), (128, 32, "", (72, 2200, 80)), (128, 48, "", (100, 4300, 72)), (128, 80, ", deep = 2", (65, 4296, 528)))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
 
 
@@ -354,6 +357,18 @@ def cases(sizes):
                     pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        for number, (rows, columns, more, shape) in enumerate(TILES_FITTED):
+            if operand == "i8" or not (whole or number % 3 == (operand == "f16")):
+                continue
+            tile = f'by = "wgmma", rows = {rows}, columns = {columns}{more}'
+            yield Case("fitted tile", f"{operand} to {result}", one(
+                pair("ik,jk->ij", operand, shape, False), lambda f, a, b, operand=operand, result=result, tile=tile: contract(f, "ik,jk->ij", operand, result, a, b, tile),
+                lambda a, b, result=result: contracted("ik,jk->ij", result, a.v, b.v)))
+            if whole or number % 2 == 0:  # results of 16 bits leave in another way
+                bias = argument("f32", elements.draw(generator("fitted bias", operand, columns), "f32", (shape[1],)), False)
+                yield Case("fitted tile, bias, relu", operand, one(
+                    [*pair("ik,jk->ij", operand, shape, False), bias],
+                    lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
     # Elements that tf32 holds as they are: products of it (--f32-products=tf32) meet the bounds of f32.
     for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij", "ki,kj->ij", "bik,bjk->bij", "ik,jk->ji")):
         for number, shape in enumerate(((64, 64, 64), (128, 192, 96), (72, 136, 88), (65, 129, 33), (97, 200, 36), (40, 260, 130),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/plans/contraction_plans.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
@@ -8,6 +9,7 @@
 #include "compiler/codegen/contraction/operands/shifted_lines.h"
 #include "compiler/codegen/contraction/tile_map.h"
 #include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
@@ -19,6 +21,8 @@
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
+
+static constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors;
 
 Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &asGiven, int64_t side,
             int64_t columns, const std::optional<GivenWarpgroups> &given) {
@@ -99,6 +103,12 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   plan.choices[2].second = tile->rows;
   plan.choices[3].second = tile->columns;
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
+  // Blocks take tile after tile, but of narrow ones there may be more than blocks.
+  const std::optional<int64_t> blocks = tilesOf(shape, asGiven, side, columns);
+  if (isForHopper && plan.choices[4].second == 1 && blocks &&
+      std::min(*warpgroupTilesOf(shape, product, *tile), kMultiprocessors) > *blocks)
+    plan.grid = {
+        {extents(product.batch), 1}, {extents(product.rows), tile->rows}, {extents(product.columns), tile->columns}};
   if (given && given->deep > 1 && mayShareInCluster(shape, product, *tile)) {
     plan.choose(kDeep, given->deep);
     if (isForHopper) { // a cluster for each tile
@@ -139,14 +149,24 @@ namespace {
 /// Of known sizes, with the sums of all tiles or of the last ones taken apart where that is faster.
 std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, const GroupShape &shape,
                                 const Product &asGiven, int64_t side, int64_t columns) {
-  const Plan whole = planOf(name, kernel, shape, asGiven, side, columns);
+  Plan whole = planOf(name, kernel, shape, asGiven, side, columns);
   const Product product = asGiven.forWarpgroups();
   const WarpgroupTile tile{whole.choice("warpgroup_rows"), whole.choice("warpgroup_columns"), 0};
-  const auto *known = llvm::find_if(warpgroupTiles(), [&](const WarpgroupTile &each) {
-    return each.rows == tile.rows && each.columns == tile.columns;
-  });
-  if (known == warpgroupTiles().end())
+  const WarpgroupTile *known = nullptr;
+  for (const WarpgroupTile &each : llvm::concat<const WarpgroupTile>(warpgroupTiles(), fittedTiles()))
+    if (!known && each.rows == tile.rows && each.columns == tile.columns)
+      known = &each;
+  if (!known)
     return {whole};
+  if (const std::optional<TileOfFewRows> few = bestTileOfFewRows(kernel, shape, product, *known)) {
+    if (few->tile == known && few->deep == 1)
+      return {whole};
+    return {planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*few->tile, 1, 1, few->deep})};
+  }
+  if (const WarpgroupTile *fitted = bestFittedTile(kernel, shape, product, *known)) {
+    known = fitted;
+    whole = planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*fitted});
+  }
   const std::optional<SharedSums> shared = bestSharedSums(kernel, shape, product, *known);
   if (const std::optional<ClusterSums> sums =
           bestClusterSums(kernel, shape, product, *known, shared ? shared->microseconds : HUGE_VAL))

@@ -44,7 +44,7 @@ constexpr double kMicrosecondsOfThreeParts = 0.6;
 // matrices wait for that (measured on an H200: bf16 nt 70, 128, 130 and 200 x 4096 to 28672 x 4096 and 14336; the tile
 // that is chosen by it takes 1 % more than the best one, on average).
 constexpr double kBytesOfCaches = 12e6, kBytesOfResident = 8e6, kBytesOfMemory = 3.5e6, kCacheBytes = 50e6;
-constexpr double kStepBytes = 128, kBlocksOfMemory = 120, kBlocksOfCaches = 92;
+constexpr double kStepBytes = 128, kBlocksOfMemory = 120, kBlocksOfCaches = 92, kShareOfLast = 0.6;
 // Two of the smallest tiles wait for more than one of twice the size: a step of all then takes so long.
 constexpr double kMicrosecondsOfSmallest = 0.2;
 
@@ -172,13 +172,12 @@ static bool mayPairSectors(const GroupShape &shape, const Product &product, cons
   return areSectorsSplit(shape, product.right) && arePairsAsMany(shape, product, tile);
 }
 
-/// Of more rows than the smallest tile has, matrices that lie in memory as they are multiplied, of known sizes.
-static bool waitsForMatrix(const GroupShape &shape, const Product &product) {
+bool waitsForMatrix(const GroupShape &shape, const Product &product) {
   auto isOne = [](ArrayRef<unsigned> axes) { return axes.size() == 1; };
   return !product.routes && product.places.empty() && isOne(product.rows) && isOne(product.columns) &&
-         isOne(product.reduced) && !product.left.border && !product.right.border &&
-         shape.sizeOf(product.rows).value_or(0) > kSmallTile && shape.sizeOf(product.columns) &&
-         shape.sizeOf(product.batch) && shape.sizeOf(product.reduced) && !ComputedTile::operandOf(product, shape);
+         isOne(product.reduced) && !product.left.border && !product.right.border && shape.sizeOf(product.rows) &&
+         shape.sizeOf(product.columns) && shape.sizeOf(product.batch) && shape.sizeOf(product.reduced) &&
+         !ComputedTile::operandOf(product, shape);
 }
 
 /// Whether 256 rows are the height of all, and a part of them stays empty.
@@ -189,7 +188,7 @@ static bool isOfThreeParts(const GroupShape &shape, const Product &product, cons
 }
 
 double microsecondsOfReads(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
-  if (!waitsForMatrix(shape, product))
+  if (!waitsForMatrix(shape, product) || *shape.sizeOf(product.rows) <= kSmallTile)
     return 0;
   const auto multiprocessors = double(abi::kHopperMultiprocessors);
   const int64_t rows = *shape.sizeOf(product.rows), columns = *shape.sizeOf(product.columns);
@@ -202,9 +201,9 @@ double microsecondsOfReads(const GroupShape &shape, const Product &product, cons
   if (deep > 1)
     return std::ceil(steps / double(deep)) * std::max(ofTile * std::max(blocks, kBlocksOfCaches) / kBytesOfCaches,
                                                       operands * double(deep) / inMicrosecond * idle);
-  // In a last round that is part empty nobody else reads.
+  // In a last round that is part empty nobody else reads, but those who do get more.
   const double rounds = std::ceil(tiles / multiprocessors);
-  const double last = rounds > 1 ? rounds * multiprocessors / tiles : idle;
+  const double last = rounds > 1 ? 1 + (rounds * multiprocessors / tiles - 1) * kShareOfLast : idle;
   const bool isSmallest = tile.rows == kSmallTile && tile.columns == kSmallTile;
   return steps * std::max({tiles * ofTile / kBytesOfCaches, operands / inMicrosecond * last,
                            isSmallest ? rounds * kMicrosecondsOfSmallest : 0});

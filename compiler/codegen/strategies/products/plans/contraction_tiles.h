@@ -51,6 +51,8 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
 /// What a device takes for a product in such tiles, where its sizes are known.
 std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
 
+/// Matrices that lie in memory as they are multiplied, of known sizes.
+bool waitsForMatrix(const GroupShape &shape, const Product &product);
 /// What it takes to bring a matrix and more than 64 rows to the multiprocessors, from memory and through the
 /// second-level cache, where `deep` blocks share the steps of a tile; 0 for other products.
 double microsecondsOfReads(const GroupShape &shape, const Product &product, const WarpgroupTile &tile,
