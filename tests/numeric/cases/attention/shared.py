@@ -134,9 +134,13 @@ TOGETHER = (("bhgmd", "bf16", "causal", (1, 1, 2, 256, 200, 64), "b"), ("bmhgd",
             ("bhgdm", "bf16", "causal", (1, 1, 2, 256, 193, 64), "b"), ("bmhgd", "bf16", "causal", (1, 3, 2, 300, 300, 64), "b"))  # the last of half blocks: each head has its own sum
 
 
+# Weights are stored for the gradient by queries: of one sum of all heads, of one of each head, and where rows do not lie side by side they are not.
+KEPT = (("bhgmd", "bf16", "none", (2, 8, 3, 128, 392, 128), ""), ("bhgmd", "f16", "none", (3, 8, 2, 192, 388, 128), ""), ("bmhgd", "bf16", "none", (2, 8, 3, 128, 392, 128), ""))
+
+
 def cases(sizes):
     whole = len(sizes) > 1
-    for layout, operand, mask, size, unknown in TOGETHER if whole else TOGETHER[:2]:
+    for layout, operand, mask, size, unknown in (*TOGETHER, *KEPT) if whole else (*TOGETHER[:2], KEPT[0]):
         yield backward(layout, operand, mask, size, unknown)
     shapes = ((1, 2, 2, 130, 200, 32), (2, 8, 2, 256, 256, 64), (1, 2, 3, 257, 300, 64), (1, 8, 4, 200, 390, 128), (2, 1, 2, 300, 385, 40))
     for number, (layout, mask, size) in enumerate(itertools.product(LAYOUTS, ("none", "causal", "window"), shapes)):
