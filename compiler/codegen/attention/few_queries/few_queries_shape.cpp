@@ -47,6 +47,14 @@ int64_t multiprocessors() {
   return abi::kHopperMultiprocessors;
 }
 
+/// Whether tiles are so many that blocks of two warps fill the device, in the last round, too: they do as much as
+/// blocks of four, and fewer of them begin and end at once. On an H200 1024 tiles of 1024 keys took 0.985 of the time,
+/// 2048 tiles of 512 keys 0.974, 528 of 64 keys 0.8; where the last round is half full, 1.03.
+bool fillRounds(int64_t tiles, int64_t atOnce) {
+  const int64_t rest = tiles % atOnce;
+  return tiles >= atOnce && (rest == 0 || 10 * rest >= 9 * atOnce);
+}
+
 /// What takes time of an attention.
 struct Reading {
   int64_t tiles;     // groups of rows included
@@ -204,11 +212,15 @@ std::optional<FewQueriesShape> FewQueriesShape::of(const GroupShape &shape, cons
   // Many tiles are computed two to a multiprocessor, so that one reads while the other adds its sums up. Sums of more
   // rows or columns fill the shared memory.
   const bool areMany = *rows > kEight || *columns > kFewColumns || (batch && *batch >= 2 * multiprocessors());
-  const FewQueriesShape found{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
+  FewQueriesShape found{uint32_t(*rows), uint32_t(*depth), uint32_t(*columns), areMany ? kFewWarps : kManyWarps};
   if (*depth > kMostDepth || *columns > kMostColumns)
     return wideOf(found, shape, attention);
   if (output.right.isAlongReduced)
     return std::nullopt;
+  if (*rows <= kEight && *columns <= kFewColumns && found.wholeDepth() + found.wholeColumns() > kFewRegisters &&
+      batch && fillRounds(*batch, int64_t(kManyWarps / kLeastWarps) * multiprocessors()) && scores.right.plain &&
+      output.right.plain)
+    found.warps = kLeastWarps;
   const int64_t groups = found.groups();
   if (groups > 1 && (!batch || *batch > kMostTiles || (groups > kFewGroups && *batch * groups > kMostBlocks) ||
                      (keys && *keys < kLeastKeys)))

@@ -28,12 +28,12 @@ struct KeySharing {
 };
 
 struct FewQueriesShape {
-  static constexpr uint32_t kRows = 16, kEight = 8, kKeys = 16; // queries of a group; of a product; keys
-  static constexpr uint32_t kFewWarps = 4, kManyWarps = 8;      // of a block
-  static constexpr uint32_t kVector = 8;                        // elements of 16 bytes
-  static constexpr uint32_t kDepthStep = 4 * kVector;           // of four lanes
-  static constexpr uint32_t kColumnStep = 8 * kVector;          // of eight
-  static constexpr uint32_t kTileDepth = 64;                    // of keys in shared memory
+  static constexpr uint32_t kRows = 16, kEight = 8, kKeys = 16;             // queries of a group; of a product; keys
+  static constexpr uint32_t kLeastWarps = 2, kFewWarps = 4, kManyWarps = 8; // of a block
+  static constexpr uint32_t kVector = 8;                                    // elements of 16 bytes
+  static constexpr uint32_t kDepthStep = 4 * kVector;                       // of four lanes
+  static constexpr uint32_t kColumnStep = 8 * kVector;                      // of eight
+  static constexpr uint32_t kTileDepth = 64;                                // of keys in shared memory
   static constexpr uint32_t kMostRows = 128;
   static constexpr int64_t kMostParts = 128;
   static constexpr uint32_t kFewRegisters = 128;                  // elements of a key and of its values

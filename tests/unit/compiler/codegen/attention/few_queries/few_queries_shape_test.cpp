@@ -95,6 +95,24 @@ TEST_F(FewQueriesShapeTest, LeavesManyTilesAlone) {
   EXPECT_EQ(found[0].cluster * found[0].parts, 1u);
 }
 
+TEST_F(FewQueriesShapeTest, HasBlocksOfTwoWarpsWhereTheyFillTheDevice) {
+  auto of = [&](const std::string &batch, const std::string &rows, const std::string &depth) {
+    read(batch, rows, "1024", depth);
+    const auto shape = FewQueriesShape::of(*shape_, *attention_);
+    EXPECT_TRUE(shape.has_value());
+    return shape.value_or(FewQueriesShape());
+  };
+  EXPECT_EQ(of("527", "4", "128").warps, 4u);
+  const FewQueriesShape two = of("528", "4", "128");
+  EXPECT_EQ(two.warps, 2u);
+  EXPECT_EQ(two.resident(), 4u);
+  EXPECT_EQ(two.slices(), 2u);
+  EXPECT_EQ(of("800", "4", "128").warps, 4u); // of the last round half would be idle
+  EXPECT_EQ(of("1024", "4", "128").warps, 2u);
+  EXPECT_EQ(of("528", "16", "128").warps, 4u); // sums of more rows fill shared memory
+  EXPECT_EQ(of("528", "4", "64").warps, 4u);   // two blocks of these have one's registers
+}
+
 TEST_F(FewQueriesShapeTest, ChoosesWhenTheProgramRunsWhereItDoesNotKnow) {
   read("8", "4", "?");
   const auto found = sharings();
