@@ -1,5 +1,5 @@
 // A convolution of one place whose channels come second is a product of the image as it lies: its places are one dimension, whose
-// rows are boxes of a tensor map, with a bias, a residual and a relu behind it. Where they are no boxes, channels are brought last.
+// rows are boxes of a tensor map, with a bias, a residual and a relu behind it. Where they are no vectors, channels are brought last.
 // RUN: tenon-compile %s --images=ptx --target=sm_90a -o %t.tenon --iree-hal-dump-executable-sources-to=%t.sources
 // RUN: cat %t.sources/*.mlir | FileCheck %s
 // RUN: tenon-run %t.tenon --device=emulator --function=boxes --input=2x64x24x24xbf16=1 --input=96x64x1x1xbf16=1 --input=96xf32=2 --input=2x96x24x24xbf16=3 --output=- | FileCheck %s --check-prefix=RESULT

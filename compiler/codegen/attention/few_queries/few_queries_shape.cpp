@@ -52,7 +52,7 @@ int64_t multiprocessors() {
 /// 2048 tiles of 512 keys 0.974, 528 of 64 keys 0.8; where the last round is half full, 1.03.
 bool fillRounds(int64_t tiles, int64_t atOnce) {
   const int64_t rest = tiles % atOnce;
-  return tiles >= atOnce && (rest == 0 || 10 * rest >= 9 * atOnce);
+  return tiles >= atOnce && (rest == 0 || 8 * rest >= 7 * atOnce);
 }
 
 /// What takes time of an attention.

@@ -109,6 +109,7 @@ TEST_F(FewQueriesShapeTest, HasBlocksOfTwoWarpsWhereTheyFillTheDevice) {
   EXPECT_EQ(two.slices(), 2u);
   EXPECT_EQ(of("800", "4", "128").warps, 4u); // of the last round half would be idle
   EXPECT_EQ(of("1024", "4", "128").warps, 2u);
+  EXPECT_EQ(of("2048", "4", "128").warps, 2u);
   EXPECT_EQ(of("528", "16", "128").warps, 4u); // sums of more rows fill shared memory
   EXPECT_EQ(of("528", "4", "64").warps, 4u);   // two blocks of these have one's registers
 }
