@@ -131,14 +131,17 @@ template <typename Extension> struct ExtendToNarrow : OpRewritePattern<Extension
   }
 };
 
-/// From one narrow type to another.
+/// From a narrow type to a narrower one, or to one that kernels have, of a value with all its bits. What comes from a
+/// truncation MLIR folds, and others become one or the other first: an extension here it would fold back, again and
+/// again.
 struct TruncateNarrow : OpRewritePattern<arith::TruncIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncIOp op, PatternRewriter &rewriter) const override {
     Type from = op.getIn().getType();
-    if (!isNarrowInteger(from))
+    auto held = op.getIn().getDefiningOp<UnrealizedConversionCastOp>();
+    if (!isNarrowInteger(from) || !held || held.getOperand(0).getType() != storageOf(from))
       return failure();
-    Value wide = arith::ExtUIOp::create(rewriter, op.getLoc(), storageOf(from), op.getIn());
+    Value wide = held.getOperand(0);
     if (wide.getType() == op.getType())
       rewriter.replaceOp(op, wide);
     else

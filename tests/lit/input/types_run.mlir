@@ -6,9 +6,26 @@
 // RUN: tenon-run %t.tenon --function=small --input=60 --input=3 | FileCheck %s --check-prefix=SMALL
 // RUN: tenon-run %t.tenon --function=nibble --input=5 --input=3 | FileCheck %s --check-prefix=NIBBLE
 // RUN: tenon-run %t.tenon --function=extended --input="4xi1=1 0 1 1" --input="4xi16=7 -3 -32768 32767" | FileCheck %s --check-prefix=EXTENDED
+// RUN: tenon-run %t.tenon --function=shortened --input="4xi16=7 -3 -32768 32767" | FileCheck %s --check-prefix=SHORTENED
 // RUN: tenon-run %t.tenon --function=bytes --input="3xi8=56 48 119" | FileCheck %s --check-prefix=BYTES
 // RUN: tenon-run %t.tenon --function=places --input="3xindex=1 2 3" | FileCheck %s --check-prefix=PLACES
 // RUN: not tenon-run %t.tenon --function=places --input="3xi64=1 2 3" 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// To i48 and back to what kernels have, as it is and behind a sum.
+// SHORTENED: 4xi32=21 -9 -98304 98301
+func.func @shortened(%x: tensor<4xi16>) -> tensor<4xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<4xi16>) outs(%e : tensor<4xi32>) {
+  ^bb0(%v: i16, %out: i32):
+    %long = arith.extsi %v : i16 to i48
+    %short = arith.trunci %long : i48 to i32
+    %twice = arith.addi %long, %long : i48
+    %narrow = arith.trunci %twice : i48 to i32
+    %sum = arith.addi %short, %narrow : i32
+    linalg.yield %sum : i32
+  } -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
 
 // From what kernels have to i4 and i48: a product that is longer than the factors, and a truth value that is -1.
 // EXTENDED: 4xi64=-15032385514 0 70368744144911 -70366596661234
