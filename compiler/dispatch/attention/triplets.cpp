@@ -311,6 +311,7 @@ void joinRows(linalg::GenericOp product, OpOperand *weights, IRRewriter &rewrite
   Operation *replaced = product;
   Value result = made->getResult(0);
   if (linalg::GenericOp rounding = roundingOf(product)) { // in the product's kernel
+    rewriter.setInsertionPoint(rounding);                 // behind the numbers that its body has from outside
     type = cast<RankedTensorType>(rounding->getResult(0).getType());
     Value narrow = tensor::EmptyOp::create(rewriter, loc, joined(type.getShape(), *to), type.getElementType());
     const auto rank = unsigned(type.getRank() + 1 - rows.size());
