@@ -361,12 +361,12 @@ def cases(sizes):
             if operand == "i8" or not (whole or number % 3 == (operand == "f16")):
                 continue
             tile = f'by = "wgmma", rows = {rows}, columns = {columns}{more}'
-            yield Case("fitted tile", f"{operand} to {result}", one(
+            yield Case("tile of warpgroups, fitted", f"{operand} to {result}", one(
                 pair("ik,jk->ij", operand, shape, False), lambda f, a, b, operand=operand, result=result, tile=tile: contract(f, "ik,jk->ij", operand, result, a, b, tile),
                 lambda a, b, result=result: contracted("ik,jk->ij", result, a.v, b.v)))
             if whole or number % 2 == 0:  # results of 16 bits leave in another way
                 bias = argument("f32", elements.draw(generator("fitted bias", operand, columns), "f32", (shape[1],)), False)
-                yield Case("fitted tile, bias, relu", operand, one(
+                yield Case("tile of warpgroups, fitted, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
                     lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
     # Elements that tf32 holds as they are: products of it (--f32-products=tf32) meet the bounds of f32.
