@@ -174,8 +174,10 @@ void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions 
   // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
   manager.addPass(dispatch::createFormFallbacks());
   // Attention in any of its forms becomes one form.
-  manager.addPass(dispatch::createFindAttention(
-      {.print = options.printDispatches, .anyOrder = options.anySumOrder, .mostKept = options.attentionMemory}));
+  dispatch::FindAttentionOptions attention{.print = options.printDispatches, .anyOrder = options.anySumOrder};
+  if (options.attentionMemory)
+    attention.mostKept = *options.attentionMemory;
+  manager.addPass(dispatch::createFindAttention(attention));
   // Operands of large matrix products whose rows are not aligned are copied once.
   manager.addPass(dispatch::createAlignProducts({.tf32 = options.tf32Products}));
   // Tensor code becomes dispatches of executables that hold it as kernel functions.

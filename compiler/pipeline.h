@@ -12,28 +12,29 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tenon::compiler {
 
 struct CompileOptions {
-  bridge::ObjectSearch objects;         // where hand-written objects are
-  std::vector<abi::TargetArch> targets; // --target: used where the module names none
-  linker::LinkJob link;                 // without exports and objects: the options of every link
-  std::string cudaPath;                 // root of a CUDA toolkit, for libdevice; empty: searched for
-  bool contractProducts = true;         // --fp-contract
-  bool tf32Products = false;            // --f32-products=tf32
-  bool narrowF8Sums = false;            // --f8-sums=narrow
-  bool anySumOrder = false;             // --sum-order=any
-  int64_t attentionMemory = 4LL << 30;  // --attention-memory, in bytes
-  bool fastMath = false;                // --fast-math
-  bool printDispatches = false;         // --print-dispatches
-  std::string tuning;                   // --tuning: a file; empty: none
-  bool lineInfo = false;                // --line-info
-  std::vector<std::string> parameters;  // --parameters: SCOPE=FILE
-  bool printIrAfterAll = false;         // to stderr, after every pass
-  std::string dumpTo;                   // a folder for everything there is to see (docs of --dump-to); empty: none
+  bridge::ObjectSearch objects;           // where hand-written objects are
+  std::vector<abi::TargetArch> targets;   // --target: used where the module names none
+  linker::LinkJob link;                   // without exports and objects: the options of every link
+  std::string cudaPath;                   // root of a CUDA toolkit, for libdevice; empty: searched for
+  bool contractProducts = true;           // --fp-contract
+  bool tf32Products = false;              // --f32-products=tf32
+  bool narrowF8Sums = false;              // --f8-sums=narrow
+  bool anySumOrder = false;               // --sum-order=any
+  std::optional<int64_t> attentionMemory; // --attention-memory, in bytes; else as the pass has it
+  bool fastMath = false;                  // --fast-math
+  bool printDispatches = false;           // --print-dispatches
+  std::string tuning;                     // --tuning: a file; empty: none
+  bool lineInfo = false;                  // --line-info
+  std::vector<std::string> parameters;    // --parameters: SCOPE=FILE
+  bool printIrAfterAll = false;           // to stderr, after every pass
+  std::string dumpTo;                     // a folder for everything there is to see (docs of --dump-to); empty: none
   // Folders for intermediate results; empty: none are written.
   std::string dumpSources;  // executables as MLIR, before their code is generated
   std::string dumpKernels;  // generated PTX

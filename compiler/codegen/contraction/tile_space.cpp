@@ -14,18 +14,20 @@ namespace tenon::compiler::codegen {
 // second-level cache together.
 static constexpr uint32_t kTilesOfBand = 8;
 
-/// How many tiles a band is high. Warpgroups have one tile a multiprocessor; those that run at once are a square then,
-/// which reads the fewest rows of both operands. An H200, 8192 x 8192 x 8192 of bf16: 1414 -> 1397 us beside bands of 8
-/// tiles; power is the limit there, and bytes take some. Of others, and of sizes that are not known, 8 are as fast or
-/// faster.
+int64_t tilesOfBand(int64_t tiles, uint32_t rows, uint32_t columns, uint32_t together) {
+  const double side = std::sqrt(double(abi::kHopperMultiprocessors) * rows * columns);
+  const auto most = std::max<int64_t>(std::llround(side / (rows * together)), 1);
+  const int64_t bands = std::max<int64_t>(int64_t(llvm::divideCeil(uint64_t(tiles), uint64_t(most))), 1);
+  return std::max<int64_t>(int64_t(llvm::divideCeil(uint64_t(tiles), uint64_t(bands))), 1);
+}
+
+/// Of other tiles than those of warpgroups, and of sizes that are not known, 8 are as fast or faster.
 static uint32_t heightOfBand(const ProductKernel &kernel, Value down) {
+  const uint32_t together = kernel.clusterRows() / kernel.rows;
   const std::optional<int64_t> tiles = getConstantIntValue(down);
   if (!tiles || kernel.tensorMaps.empty())
-    return kTilesOfBand * kernel.rows / kernel.clusterRows();
-  const double side = std::sqrt(double(abi::kHopperMultiprocessors) * kernel.rows * kernel.columns);
-  const auto most = std::max<int64_t>(std::llround(side / kernel.clusterRows()), 1);
-  const int64_t bands = llvm::divideCeil(uint64_t(*tiles), uint64_t(most));
-  return uint32_t(std::max<int64_t>(llvm::divideCeil(uint64_t(*tiles), uint64_t(std::max<int64_t>(bands, 1))), 1));
+    return kTilesOfBand / together;
+  return uint32_t(tilesOfBand(*tiles, kernel.rows, kernel.columns, together));
 }
 
 static Value atLeastOne(KernelBuilder &k, Value count) {

@@ -124,12 +124,12 @@ uint32_t warpgroupDepth(Type element) {
 /// Of 64 or 128 rows, any number of eights for each consumer, where instructions take it. What is added step by step
 /// has registers for so many.
 static bool isFittedTile(int64_t rows, int64_t columns, const Operand &right) {
-  constexpr int64_t kLeast = 32, kMultiple = 16, kMost = 256, kMostOfTwo = 192;
   const Type factor = right.factor;
   const bool isFloat =
       factor.isF16() || factor.isBF16() || (isa<FloatType>(factor) && factor.getIntOrFloatBitWidth() == 8);
-  return isFloat && right.isAlongReduced && columns >= kLeast && columns % kMultiple == 0 &&
-         ((rows == kGroupRows && columns <= kMost) || (rows == kConsumers * kGroupRows && columns <= kMostOfTwo));
+  return isFloat && right.isAlongReduced && columns >= kLeastFittedColumns && columns % kFittedMultiple == 0 &&
+         ((rows == kGroupRows && columns <= kMostFittedColumns) ||
+          (rows == kConsumers * kGroupRows && columns <= kMostFittedOfTwo));
 }
 
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {

@@ -19,8 +19,11 @@ inline constexpr uint32_t kWarpgroupThreads = 3 * 128;
 inline constexpr uint32_t kComputingThreads = 4 * 128;
 /// Reduced elements of a step.
 uint32_t warpgroupDepth(mlir::Type element);
+/// Columns of tiles that are fitted: multiples, of 64 rows and of 128, whose sums have registers for fewer.
+constexpr int64_t kFittedMultiple = 16, kLeastFittedColumns = 32, kMostFittedColumns = 256, kMostFittedOfTwo = 192;
 /// Tiles that it computes: 256 rows and 128 columns; 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256
-/// columns, or 64 or 192 where the right side lies along the reduced elements.
+/// columns, or 64 or 192 where the right side lies along the reduced elements. Of f16, bf16 and f8 that lies along
+/// them, those that are fitted, too.
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right);
 /// Whether operands that have no maps are copied in any order and from any place without being turned: f16 and bf16,
 /// and what lies as the instructions read it (shifted_lines.h).

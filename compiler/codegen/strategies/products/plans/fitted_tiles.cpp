@@ -16,8 +16,8 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr int64_t kMultiple = 16, kLeastColumns = 32, kMostOfSmall = 256, kMostOfLarge = 192;
-constexpr size_t kCount = (kMostOfSmall + kMostOfLarge - 2 * (kLeastColumns - kMultiple)) / kMultiple;
+constexpr int64_t kMultiple = kFittedMultiple, kLeastColumns = kLeastFittedColumns;
+constexpr size_t kCount = (kMostFittedColumns + kMostFittedOfTwo - 2 * (kLeastColumns - kMultiple)) / kMultiple;
 
 /// What a step of 64 rows takes, between what was measured.
 constexpr double ofSmall(int64_t columns) {
@@ -38,9 +38,9 @@ constexpr double ofLarge(int64_t columns) {
 constexpr std::array<WarpgroupTile, kCount> makeTiles() {
   std::array<WarpgroupTile, kCount> tiles{};
   size_t number = 0;
-  for (int64_t columns = kLeastColumns; columns <= kMostOfSmall; columns += kMultiple)
+  for (int64_t columns = kLeastColumns; columns <= kMostFittedColumns; columns += kMultiple)
     tiles[number++] = {kSmallTile, columns, ofSmall(columns), ofSmall(columns)};
-  for (int64_t columns = kLeastColumns; columns <= kMostOfLarge; columns += kMultiple)
+  for (int64_t columns = kLeastColumns; columns <= kMostFittedOfTwo; columns += kMultiple)
     tiles[number++] = {kLargeTile, columns, ofLarge(columns), ofLarge(columns)};
   return tiles;
 }

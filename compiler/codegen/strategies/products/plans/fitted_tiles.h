@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tiles of any multiple of 16 columns, for products of few rows and a large matrix. Each element of the matrix is read
-// once, and memory is all that matters: the columns are divided so that nearly all multiprocessors have one tile each,
-// or a part of the steps of one, and all are done at once.
+// Tiles of 64 rows by 32 to 256 columns or of 128 by 32 to 192, multiples of 16, for products of few rows and a large
+// matrix. Each element of the matrix is read once, and memory is all that matters: the columns are divided so that
+// nearly all multiprocessors have one tile each, or a part of the steps of one, and all are done at once.
 //
 //   130 x 6144 columns   64 x 192: 96 blocks             64 x 144: 129
 //   64 x 4096            64 x 256 by six blocks: 96      64 x 64 by two blocks each: 128
