@@ -181,19 +181,7 @@ void NarrowResult::store(TileSpace &space, Value from, Value row, Value column) 
 void NarrowResult::storeBox(TileSpace &space, Value tensorMap, Value from, Value row, Value column) {
   KernelBuilder &k = kernel_->k;
   const std::optional<TileMap> map = mapOf(kernel_->kernel, kernel_->shape, kernel_->product);
-  const SmallVector<Value> position = map->beginAt(k, space.resultAt(row, column));
-  const size_t rank = position.size();
-  std::string coordinates, constraints = "l";
-  SmallVector<Value> operands = {tensorMap};
-  for (size_t i = 0; i < rank; ++i) {
-    operands.push_back(k.word(position[rank - 1 - i]));
-    coordinates += (i == 0 ? "$" : ", $") + std::to_string(i + 1);
-    constraints += ",r";
-  }
-  operands.push_back(k.word(from));
-  k.assembly("cp.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.bulk_group [$0, {" + coordinates +
-                 "}], [$" + std::to_string(rank + 1) + "];",
-             operands, constraints + ",r");
+  codegen::storeBox(k, tensorMap, map->beginAt(k, space.resultAt(row, column)), from);
 }
 
 /// Of a thread's own boxes, all but the last so many have left shared memory.

@@ -332,4 +332,18 @@ Type TileMap::type(MLIRContext *context) const {
                                  uint32_t(abi::TensorMapFill::Zeros), kMapAlignment, /*isOptional=*/true);
 }
 
+void storeBox(KernelBuilder &k, Value map, ArrayRef<Value> begin, Value place, bool isAdded) {
+  const size_t rank = begin.size();
+  std::string coordinates, constraints = "l,r";
+  SmallVector<Value> operands = {map, k.word(place)};
+  for (size_t i = 0; i < rank; ++i) {
+    coordinates += (i == 0 ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(k.word(begin[rank - 1 - i]));
+    constraints += ",r";
+  }
+  k.assembly(std::string(isAdded ? "cp.reduce" : "cp") + ".async.bulk.tensor." + std::to_string(rank) +
+                 "d.global.shared::cta" + (isAdded ? ".add" : "") + ".bulk_group [$0, {" + coordinates + "}], [$1];",
+             operands, constraints);
+}
+
 } // namespace tenon::compiler::codegen

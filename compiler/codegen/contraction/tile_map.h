@@ -50,6 +50,12 @@ struct TileMap {
   mlir::Type type(mlir::MLIRContext *context) const;
 };
 
+/// By one lane: asks for the box at `place` in shared memory to be stored, or added to what is there. What lies outside
+/// of the tensor is not written.
+/// @param begin of the box (TileMap::beginAt)
+void storeBox(KernelBuilder &k, mlir::Value map, llvm::ArrayRef<mlir::Value> begin, mlir::Value place,
+              bool isAdded = false);
+
 /// Nothing where the operand is computed, or where a tile of it is no boxes: its rows or its reduced elements are no
 /// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Reduced
 /// elements may be several dimensions anywhere, of which steps have a part of the innermost, and so may the batch. Of

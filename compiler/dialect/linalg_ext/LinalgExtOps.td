@@ -115,7 +115,7 @@ def LinalgExt_ScatterOp : LinalgExt_Op<"scatter", [AttrSizedOperandSegments]> {
 def LinalgExt_RouteOp : LinalgExt_Op<"route"> {
   let summary = "rows in the order of their experts, and tiles of them: not IREE's, dispatch/experts makes it";
   let description = [{
-    The table that dispatch/analysis/routes.h describes, of rows that each name an expert below `experts`.
+    The table that dispatch/analysis/products/routes.h describes, of rows that each name an expert below `experts`.
   }];
   let arguments = (ins AnyRankedTensor:$named, AnyRankedTensor:$output, I64Attr:$experts);
   let results = (outs AnyRankedTensor:$result);

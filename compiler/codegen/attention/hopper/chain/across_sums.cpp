@@ -149,18 +149,8 @@ void AcrossSums::addBoxes(Value number) {
   Value map = block_.tensorMaps[block_.shape.copies()], key = firstKey(number);
   for (uint32_t box = 0; box < kSide / kBoxColumns; ++box) {
     const Point point = pointOf(key, k_.add(firstColumn(), k_.number(box * kBoxColumns)));
-    const Values position = block_.shape.acrossMap->beginAt(k_, point);
-    const size_t rank = position.size();
-    std::string coordinates, constraints = "l,r";
-    SmallVector<Value> operands = {map, k_.word(block_.inArena(k_.add(part_, k_.number(box * kBoxBytes))))};
-    for (size_t i = 0; i < rank; ++i) {
-      coordinates += (i == 0 ? "$" : ", $") + std::to_string(operands.size());
-      operands.push_back(k_.word(position[rank - 1 - i]));
-      constraints += ",r";
-    }
-    k_.assembly("cp.reduce.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.add.bulk_group [$0, {" +
-                    coordinates + "}], [$1];",
-                operands, constraints);
+    const Values begin = block_.shape.acrossMap->beginAt(k_, point);
+    storeBox(k_, map, begin, block_.inArena(k_.add(part_, k_.number(box * kBoxBytes))), /*isAdded=*/true);
   }
   k_.assembly("cp.async.bulk.commit_group;", {}, "");
 }

@@ -58,18 +58,8 @@ void KeptWeights::storeBoxes(Value place, Value key) {
   TileSpace space(block_.inner.front().kernel, block_.tile.inBatch, block_.rows(), k_.number(0));
   for (uint32_t box = 0; box < block_.shape.keys / kKeys; ++box) {
     const Point point = space.resultAt(firstRow(), k_.add(key, k_.number(int64_t(box) * kKeys)));
-    const SmallVector<Value> position = block_.shape.keptMap->beginAt(k_, point);
-    const size_t rank = position.size();
-    std::string coordinates, constraints = "l,r";
-    SmallVector<Value> operands = {map, k_.word(block_.inArena(k_.add(place, k_.number(int64_t(box) * kBoxesBytes))))};
-    for (size_t i = 0; i < rank; ++i) {
-      coordinates += (i == 0 ? "$" : ", $") + std::to_string(operands.size());
-      operands.push_back(k_.word(position[rank - 1 - i]));
-      constraints += ",r";
-    }
-    k_.assembly("cp.async.bulk.tensor." + std::to_string(rank) + "d.global.shared::cta.bulk_group [$0, {" +
-                    coordinates + "}], [$1];",
-                operands, constraints);
+    const SmallVector<Value> begin = block_.shape.keptMap->beginAt(k_, point);
+    storeBox(k_, map, begin, block_.inArena(k_.add(place, k_.number(int64_t(box) * kBoxesBytes))));
   }
   k_.assembly("cp.async.bulk.commit_group;", {}, "");
 }
