@@ -63,14 +63,21 @@ def error_of(case, found, inputs):
     return ((found.double() - exact).abs() / bound).nan_to_num(float("inf")).max().item()
 
 
-def measure(case, runtime, arguments):
+def draw_inputs(case):
     generator = torch.Generator("cuda").manual_seed(case.m * 31 + case.n * 7 + case.k)
     torch.backends.cuda.matmul.allow_tf32 = case.kind == "tf32"
     spread = 40 if case.kind == "i8" else 1
-    inputs = [(torch.randn(shape, generator=generator, device="cuda") * spread).to(KINDS[case.kind] if shape else torch.float32)
-              for shape in case.shapes()]
-    # f8 travel as bytes.
-    given = [t.view(torch.int8) if t.dtype == torch.float8_e4m3fn else t for t in inputs]
+    return [(torch.randn(shape, generator=generator, device="cuda") * spread).to(KINDS[case.kind] if shape else torch.float32)
+            for shape in case.shapes()]
+
+
+def given_to_tenon(inputs):
+    return [t.view(torch.int8) if t.dtype == torch.float8_e4m3fn else t for t in inputs]  # f8 travel as bytes
+
+
+def measure(case, runtime, arguments):
+    inputs = draw_inputs(case)
+    given = given_to_tenon(inputs)
     path = os.path.join(arguments.programs, case.name() + ".tenon")
     makers = [("tenon", lambda: Tenon("tenon", runtime, path, [given], [])), ("torch", lambda: Torch("torch", product(case), [inputs]))]
     if case.fused:

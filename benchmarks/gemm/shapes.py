@@ -228,6 +228,17 @@ SETS["starts"] = [Product(kind, layout, m, n, k, unknown=unknown) for kind, layo
 # What is behind the product takes long: models' shapes (ViT, Mixer, BERT, GPT-2), and larger ones.
 SETS["heavy"] = [Product("bf16", "nt", *s, fused=fused) for s in ((6304, 3072, 768), (6272, 3072, 768), (4096, 3072, 768), (1024, 3072, 768), (8192, 4096, 1024),
                                                                   (4096, 4096, 4096)) for fused in ("", "gelu", *STEPS)]
+# For `mma.sync`, programs of sm_80: its types, large and small, in whole tiles and not; and those of sm_89, which multiplies f8.
+SETS["mma"] = ([Product(kind, layout, n, n, n) for kind, layouts in (("bf16", ("nn", "nt")), ("f16", ("nn",)), ("tf32", ("nn", "nt")), ("i8", ("nt",)), ("f64", ("nn",)))
+                for layout in layouts for n in (1024, 2048, 4096, 8192)
+                if kind != "f64" or n < 8192]
+               + [Product("bf16", "nt", m, n, k) for m in (16, 64, 256, 1024, 4096) for n, k in ((6144, 4096), (4096, 14336))]
+               + [Product("bf16", layout, 2048, 3072, 1024) for layout in ("tn", "tt")]
+               + [Product("bf16", "nt", *s) for s in ((1000, 3000, 7000), (4095, 4097, 4096), (333, 777, 1000))]
+               + [Product("bf16", layout, 512, 512, 64, batch=96) for layout in ("nn", "nt")]
+               + [Product("bf16", "nt", 4096, 4096, 4096, fused="gelu")]
+               + [Product(kind, "nt", 256, 4096, 4096) for kind in ("f16", "tf32", "i8", "f64")])
+SETS["mma_f8"] = [Product("f8", "nt", *s) for s in (*((n, n, n) for n in (1024, 2048, 4096, 8192)), (256, 4096, 4096))]
 SETS["full"] = list(dict.fromkeys(itertools.chain.from_iterable(SETS.values())))
 
 

@@ -99,10 +99,11 @@ def told(row):
             f"err {row['error']}")
 
 
-def main(description, name, sets, measure, options=()):
+def main(description, name, sets, measure, options=(), no_peers=(LIMIT,)):
     """Writes NAME.csv and prints a line a case: the best peer's time over Tenon's.
 
-    measure(case, runtime, arguments): rows, Tenon's first. options: more (flag, default) of the command line.
+    measure(case, runtime, arguments): rows, Tenon's first. options: more (flag, default) of the command line. no_peers: participants
+    that stand in the table alone.
     @return the exit status: 1 where a result of Tenon's is wrong or missing"""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--programs", default=f"build/{name}")
@@ -142,7 +143,7 @@ def main(description, name, sets, measure, options=()):
             writer.writerows(rows)
             file.flush()
             own, others = rows[0], [row["burst_us"] for row in rows[1:]
-                                    if "burst_us" in row and row["participant"] != LIMIT and not row["participant"].startswith("tenon")]
+                                    if "burst_us" in row and row["participant"] not in no_peers and not row["participant"].startswith("tenon")]
             wrong += "burst_us" not in own or float(own["error"]) > 1
             ratio = min(others) / own["burst_us"] if others and "burst_us" in own else None
             ratios += [ratio] if ratio else []
