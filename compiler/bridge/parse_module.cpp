@@ -14,10 +14,27 @@
 using namespace mlir;
 
 namespace tenon::compiler::bridge {
+namespace {
+
+/// What an editor put in front of the text, which MLIR's lexer calls an unexpected character; "" where there is
+/// nothing.
+llvm::StringRef byteOrderMistake(llvm::StringRef text) {
+  if (text.starts_with("\xEF\xBB\xBF"))
+    return "the text begins with a byte order mark; save it as UTF-8 without one";
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    return "the text is UTF-16; save it as UTF-8 without a byte order mark";
+  return {};
+}
+
+} // namespace
 
 OwningOpRef<ModuleOp> parseModule(llvm::SourceMgr &sources, MLIRContext &context, bool *crashed) {
   const llvm::MemoryBuffer &buffer = *sources.getMemoryBuffer(sources.getMainFileID());
   const llvm::StringRef text = buffer.getBuffer();
+  if (const llvm::StringRef mistake = byteOrderMistake(text); !mistake.empty()) {
+    emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), 1, 1)) << mistake;
+    return {};
+  }
   if (const std::optional<NestingMistake> mistake = findNestingMistake({text.data(), text.size()})) {
     const auto [line, column] =
         sources.getLineAndColumn(llvm::SMLoc::getFromPointer(text.data() + mistake->offset), sources.getMainFileID());

@@ -4,6 +4,8 @@
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/Passes.h"
 #include "compiler/input/tensors/element_builder.h"
+#include "compiler/input/tosa_casts.h"
+#include "compiler/input/tosa_extremes.h"
 #include "compiler/input/tosa_resize.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -288,6 +290,8 @@ struct ReadTosa : impl::ReadTosaBase<ReadTosa> {
 
     auto addOwn = [](RewritePatternSet &patterns) {
       patterns.add<ReadGather, ReadScatter, ReadTile>(patterns.getContext());
+      addCastPatterns(patterns);
+      addExtremePatterns(patterns);
       addResizePatterns(patterns);
     };
     const llvm::StringSet<> fallbacks = fallbackFunctionsOf(module); // kernels, which cannot fail
