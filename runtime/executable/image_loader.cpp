@@ -38,7 +38,8 @@ std::string logText(const std::vector<char> &buffer) {
 }
 
 /// The finished code of PTX: kept, or compiled and kept. False: the PTX itself is to be loaded.
-bool loadThroughCache(Device &device, const JitCache &cache, std::string_view ptx, LoadedImage &out) {
+bool loadThroughCache(Device &device, const JitCache &cache, const abi::ExecutableView &executable, uint32_t imageIndex,
+                      std::string_view ptx, LoadedImage &out) {
   const cuda::Driver &driver = device.driver();
   const std::string key = JitCache::keyOf(ptx, device.traits());
   auto load = [&](const std::string &cubin) {
@@ -46,11 +47,13 @@ bool loadThroughCache(Device &device, const JitCache &cache, std::string_view pt
     if (driver.cuModuleLoadDataEx(&module, cubin.data(), 0, nullptr, nullptr) != CUDA_SUCCESS)
       return false;
     out.module = cuda::ModuleHandle(driver, module);
-    device.countModule();
     return true;
   };
   if (const std::optional<std::string> kept = cache.files().find(key)) {
+    if (*kept == JitCache::kLeftToLoader)
+      return false;
     if (load(*kept)) {
+      device.countModule();
       device.countJit(/*isHit=*/true);
       out.origin = "from the cache";
       return true;
@@ -60,6 +63,12 @@ bool loadThroughCache(Device &device, const JitCache &cache, std::string_view pt
   const Result<std::string> compiled = compilePtx(device, ptx);
   if (!compiled.ok() || !load(*compiled))
     return false;
+  if (registersLimit(device, executable, imageIndex, out.module.get())) {
+    out.module = cuda::ModuleHandle();
+    (void)cache.files().store(key, JitCache::kLeftToLoader); // else it is asked again
+    return false;
+  }
+  device.countModule();
   device.countJit(/*isHit=*/false);
   const Status stored = cache.files().store(key, *compiled);
   out.origin = stored.ok() ? "compiled, now in the cache" : concat("compiled, not kept: ", stored.message());
@@ -82,7 +91,7 @@ Result<LoadedImage> loadImage(Device &device, const abi::ExecutableView &executa
   const bool isCompiled = image.kind() == abi::fb::ImageKind::Ptx && !device.isEmulator();
   const std::string_view ptx(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   if (isCompiled && cache && canKeepCompiled(device) && linkerMakesTheSame(ptx) &&
-      loadThroughCache(device, *cache, ptx, loaded))
+      loadThroughCache(device, *cache, executable, imageIndex, ptx, loaded))
     return loaded;
 
   // A cubin passes no compiler that could log.

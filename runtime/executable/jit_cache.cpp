@@ -3,6 +3,7 @@
 // load.
 #include "runtime/executable/jit_cache.h"
 
+#include "abi/occupancy.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "support/number.h"
@@ -14,7 +15,7 @@
 
 namespace tenon::runtime {
 
-JitCache::JitCache(std::string folder, uint64_t limit) : files_(std::move(folder), "tenon-jit 1 ", limit) {}
+JitCache::JitCache(std::string folder, uint64_t limit) : files_(std::move(folder), "tenon-jit 2 ", limit) {}
 
 Result<std::shared_ptr<const JitCache>> JitCache::fromEnvironment() {
   const char *folder = std::getenv("TENON_CACHE_DIR");
@@ -112,10 +113,31 @@ bool takesFunctions(std::string_view ptx) {
   return false;
 }
 
+// Of all kernels and functions together, those of 64 bits counted twice.
+uint64_t declaredRegisters(std::string_view ptx) {
+  constexpr std::string_view kDeclaration = ".reg";
+  uint64_t count = 0;
+  for (size_t at = ptx.find(kDeclaration); at != std::string_view::npos; at = ptx.find(kDeclaration, at + 1)) {
+    const std::string_view line = ptx.substr(at, ptx.find(';', at) - at);
+    const size_t open = line.find('<'), close = line.find('>');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+      continue; // one by its name
+    const uint64_t words = line.find(".pred") != std::string_view::npos || line.find("16") < open ? 0
+                           : line.find("64") < open                                               ? 2
+                                                                                                  : 1;
+    count += words * parseNumber<uint64_t>(line.substr(open + 1, close - open - 1)).value_or(0);
+  }
+  return count;
+}
+
 } // namespace
 
 bool linkerMakesTheSame(std::string_view ptx) {
   constexpr std::string_view kEntry = ".entry";
+  // Of kernels of our own, those with more had 32 registers and more when they were compiled.
+  constexpr uint64_t kMostDeclared = 512;
+  if (declaredRegisters(ptx) > kMostDeclared)
+    return false;
   for (std::string_view word : {"setmaxnreg", ".func"})
     if (ptx.find(word) != std::string_view::npos)
       return false;
@@ -131,6 +153,28 @@ bool linkerMakesTheSame(std::string_view ptx) {
     return std::any_of(variables.aligned.begin(), variables.aligned.end(),
                        [&](std::string_view name) { return kernel.find(name) != std::string_view::npos; });
   });
+}
+
+bool registersLimit(const Device &device, const abi::ExecutableView &executable, uint32_t imageIndex, CUmodule module) {
+  const cuda::Driver &driver = device.driver();
+  auto isLimited = [&](uint32_t ordinal, const abi::Candidate &candidate) {
+    const abi::fb::Kernel *kernel = executable.findKernel(candidate.variantIndex, ordinal);
+    const std::string symbol(kernel ? executable.symbolOf(*kernel) : executable.exportAt(ordinal).symbol);
+    CUfunction function = nullptr;
+    int registers = 0;
+    if (driver.cuModuleGetFunction(&function, module, symbol.c_str()) != CUDA_SUCCESS ||
+        driver.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function) != CUDA_SUCCESS)
+      return true;
+    const abi::Occupancy found = abi::computeOccupancy(
+        abi::TargetArch{device.traits().computeCapability}, candidate.threads, uint32_t(std::max(registers, 0)),
+        uint64_t(candidate.staticSharedBytes) + candidate.dynamicSharedBytes);
+    return found.limit == abi::OccupancyLimit::Registers || found.limit == abi::OccupancyLimit::Unknown;
+  };
+  for (uint32_t ordinal = 0; ordinal < executable.exportCount(); ++ordinal)
+    for (const abi::Candidate &candidate : executable.candidates(ordinal))
+      if (candidate.imageIndex == imageIndex && isLimited(ordinal, candidate))
+        return true;
+  return false;
 }
 
 Result<std::string> compilePtx(const Device &device, std::string_view ptx) {

@@ -8,7 +8,9 @@
 // errors are those of the driver; so is PTX of which the linker would make something else.
 #pragma once
 
+#include "abi/format/executable_view.h"
 #include "abi/target_arch.h"
+#include "runtime/cuda/driver.h"
 #include "support/files/folder_cache.h"
 #include "support/result.h"
 
@@ -23,6 +25,8 @@ class Device;
 class JitCache {
 public:
   static constexpr uint64_t kDefaultLimit = 256ull << 20; // bytes
+  /// Kept in place of a cubin where the linker's code is not the loader's: it need not be asked again.
+  static constexpr std::string_view kLeftToLoader = "left to the loader";
 
   explicit JitCache(std::string folder, uint64_t limit = kDefaultLimit);
 
@@ -53,8 +57,18 @@ bool canKeepCompiled(const Device &device);
 ///   linker has it called as any other function, which leaves the caller registers to keep and to spill, where the
 ///   loader knows what it needs (layernorm 65536 x 4096 bf16: 110 registers instead of 64);
 /// - there are functions (.func), for the same reason: ptxas gives a small kernel that calls one 10 registers, and 24
-///   where it is to be linked.
+///   where it is to be linked;
+/// - it declares so many registers that the kernel will hardly have few: the loader holds registers down where a
+///   multiprocessor has more blocks then, the linker does not (a product of bf16 on an H200: 145 instead of 127, one
+///   block instead of two, 489 us instead of 350).
+///
+/// Of PTX with fewer, registersLimit() tells when it is compiled.
 bool linkerMakesTheSame(std::string_view ptx);
+
+/// Whether a multiprocessor would have more blocks of a kernel if it took fewer registers. So the loader may make other
+/// code of it than the linker. What cannot be asked counts as yes.
+/// @param module image `imageIndex` of the executable, loaded; the device's context is current
+bool registersLimit(const Device &device, const abi::ExecutableView &executable, uint32_t imageIndex, CUmodule module);
 
 /// Compiles to a cubin for the device, whose context is current.
 /// @param ptx NUL-terminated, the NUL included. Errors are the driver's.

@@ -40,7 +40,7 @@ struct FakeDriver {
   std::string jitLog;                       // into the error log of a refused image
   std::map<std::string, std::vector<std::pair<size_t, size_t>>> parameters; // kernel -> {offset, size}
   std::map<std::string, std::vector<uint8_t>> globals;                      // of every module
-  std::map<std::string, int> functionThreads, functionShared;
+  std::map<std::string, int> functionThreads, functionShared, functionRegisters;
   std::map<std::string, std::function<void(const FakeLaunch &)>> kernels;
   CUresult sticky = CUDA_SUCCESS; // a kernel sets it: every later synchronisation answers it
 

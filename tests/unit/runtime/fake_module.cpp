@@ -122,7 +122,7 @@ FAKE CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUf
     *value = lookup(fake().functionShared, 0);
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_NUM_REGS:
-    *value = 32;
+    *value = lookup(fake().functionRegisters, 32);
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     *value = 80;

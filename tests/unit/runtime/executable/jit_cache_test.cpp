@@ -29,7 +29,8 @@ protected:
     options.cache = std::make_shared<JitCache>(folder);
     fake.loadedImages.clear();
     auto executable = Executable::create(
-        device, buildExecutable("exe", {makeExport("k", 1, 0)}, {{.name = "v", .image = ptx}}), "exe", options);
+        device, buildExecutable("exe", {makeExport("k", 1, 0, threads)}, {{.name = "v", .image = ptx}}), "exe",
+        options);
     auto loaded = (*executable)->load(0);
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     return loaded.ok() ? (*loaded)->imageOrigin : "failed";
@@ -38,6 +39,7 @@ protected:
 
   const std::string folder;
   std::string ptx = "the ptx";
+  uint32_t threads = 64;
 };
 
 TEST_F(JitCacheTest, CompilesOnceAndFindsItAgain) {
@@ -109,6 +111,41 @@ TEST_F(JitCacheTest, WhatTheLinkerWouldMakeOtherwiseIsNotKept) {
     EXPECT_EQ(load(), "");
     EXPECT_EQ(fake.loadedImages, std::vector<std::string>{ptx});
   }
+  EXPECT_EQ(fake.count("cuLinkCreate_v2"), 0u);
+}
+
+TEST_F(JitCacheTest, WhatHasMoreBlocksWithFewerRegistersIsLeftToTheLoader) {
+  threads = 256;
+  fake.functionRegisters["k"] = 33; // of 65536 for 2048 threads
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_EQ(load(), "");
+    EXPECT_EQ(fake.loadedImages.back(), ptx);
+  }
+  EXPECT_EQ(fake.count("cuLinkCreate_v2"), 1u); // the second time it is known
+  EXPECT_EQ(device->statistics().jitCompilations, 2u);
+  EXPECT_EQ(device->statistics().modulesLoaded, 2u);
+  EXPECT_EQ(fake.liveModules, 0);
+  ptx += " ";
+  fake.functionRegisters["k"] = 32;
+  EXPECT_EQ(load(), "compiled, now in the cache");
+  // Of what the driver does not tell, nobody knows that the linker makes the same.
+  ptx += " ";
+  fake.failures = {{"cuFuncGetAttribute", CUDA_ERROR_NOT_SUPPORTED}};
+  fake.failuresLeft = {{"cuFuncGetAttribute", 1}};
+  EXPECT_EQ(load(), "");
+}
+
+TEST_F(JitCacheTest, WhatDeclaresManyRegistersIsLeftToTheLoader) {
+  const std::string few =
+      ".reg .pred %p<900>;\n.reg .b16 %rs<900>;\n.reg .b32 %r<112>;\n\t.reg .b64 \t%rd<200>;\n.reg .b32 one;\n";
+  EXPECT_TRUE(linkerMakesTheSame(few));
+  for (const char *more : {".reg .f32 %f<1>;", ".reg .f64 %fd<1>;", ".reg .u32 %u<1>;"})
+    EXPECT_FALSE(linkerMakesTheSame(few + more)) << more;
+  for (const char *strange :
+       {".reg", ".reg .b32 %r<", ".reg .b32 %r>9<;", ".reg .b32 %r<x>;", ".reg .b32 %r<99999999999999999999999>;"})
+    EXPECT_TRUE(linkerMakesTheSame(strange)) << strange;
+  ptx = few + ".reg .b32 %more<1>;";
+  EXPECT_EQ(load(), "");
   EXPECT_EQ(fake.count("cuLinkCreate_v2"), 0u);
 }
 
