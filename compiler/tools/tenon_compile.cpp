@@ -272,9 +272,9 @@ int compile(const Flags &flags, const tenon::compiler::CompileOptions &options, 
     files.push_back(flags.tuning);
   if (flags.inputs.front() != "-")
     files.insert(files.begin(), flags.inputs.front());
-  for (const std::string &file : files)
-    if (tenon::Status same = tenon::checkOutputIsNotInput(flags.output, file); !same.ok())
-      return fail(std::string(same.message()));
+  const std::string outputs[] = {flags.output, flags.depfile};
+  if (tenon::Status distinct = tenon::checkOutputs(outputs, files); !distinct.ok())
+    return fail(std::string(distinct.message()));
   std::string_view bytes(reinterpret_cast<const char *>(program->bytes.data()), program->bytes.size());
   if (tenon::Status written = tenon::writeFile(flags.output, bytes); !written.ok())
     return fail(std::string(written.message()));

@@ -137,6 +137,9 @@ int runHeader(const LinkOptions &options) {
   for (const abi::Export &declared : job.exports)
     if (Result<abi::ParameterLayout> layout = abi::computeParameterLayout(declared.layout); !layout.ok())
       return fail(concat("layout of export '", declared.name, "': ", layout.status().message()));
+  // Sources may include the header of before.
+  if (Status status = checkOutputs({&options.header, 1}, options.inputs); !status.ok())
+    return fail(status.message());
   std::string source = options.inputs.front();
   source.erase(0, source.find_last_of('/') + 1);
   return write(options.header, linker::writeHeader(job, extras.signatures, source));
@@ -147,6 +150,8 @@ int runImport(const LinkOptions &options) {
   linker::LinkJob job{.name = options.name.empty() ? "kernels" : options.name};
   for (const std::string &object : options.imports)
     linker::addObject(job, object, {.searchPaths = options.link.searchPaths, .root = options.root}, diagnostics);
+  if (Status status = checkOutputs({&options.output, 1}, job.inputFiles); !status.ok())
+    return fail(status.message());
   if (Status status = options.applyTo(job); !status.ok())
     return fail(status.message());
   if (!diagnostics.hasErrors())
@@ -172,6 +177,9 @@ int runLink(const LinkOptions &options) {
   linker::ManifestExtras extras;
   static linker::LinkJob job; // see main
   const bool wasRead = readInputs(options, job, extras, diagnostics);
+  const std::string outputs[] = {options.output, options.map, options.depfile, options.reproduce};
+  if (Status status = checkOutputs(outputs, job.inputFiles); !status.ok())
+    return fail(status.message());
   if (int status = writeReproduction(options, job))
     return status;
   if (!wasRead)
@@ -201,9 +209,6 @@ int runLink(const LinkOptions &options) {
         return status;
       }
   }
-  for (const std::string &input : job.inputFiles)
-    if (Status status = checkOutputIsNotInput(options.output, input); !status.ok())
-      return fail(status.message());
   printMessages(stderr, diagnostics.toString());
   // What does not cover the devices that it must is not built.
   if (diagnostics.hasErrors())
@@ -258,7 +263,10 @@ int runReplace(const LinkOptions &options) {
     linker::compileSources(replacement.job, diagnostics);
   if (diagnostics.hasErrors())
     return fail(diagnostics);
-  const std::string &path = options.inputs.front();
+  const std::string outputs[] = {options.output, options.depfile};
+  if (Status status = checkOutputs(outputs, replacement.job.inputFiles); !status.ok())
+    return fail(status.message());
+  const std::string &path = options.inputs.front(); // which may be written in its place
   Result<std::string> file = readFile(path);
   if (!file.ok())
     return fail(file.status().message());

@@ -260,4 +260,17 @@ Status checkOutputIsNotInput(const std::string &output, const std::string &input
                    output == input ? std::string() : concat(" '", input, "'"), ", which would be lost");
 }
 
+Status checkOutputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    for (const std::string &input : inputs)
+      if (Status status = checkOutputIsNotInput(outputs[i], input); !status.ok())
+        return status;
+    for (size_t j = 0; j < i; ++j)
+      if (!outputs[i].empty() && outputs[i] != "-" && outputs[i] == outputs[j])
+        return makeError(StatusCode::InvalidArgument, "two outputs are called '", outputs[i],
+                         "', one of which would be lost");
+  }
+  return okStatus();
+}
+
 } // namespace tenon

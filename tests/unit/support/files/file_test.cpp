@@ -193,6 +193,18 @@ TEST_F(FileTest, RefusesAFileThatIsLargerThanMemory) {
       << status.message();
 }
 
+TEST_F(FileTest, NoOutputIsAnInputOrAnotherOutput) {
+  ASSERT_TRUE(writeFile(path("a"), "x").ok());
+  const std::string inputs[] = {path("b"), path("a")};
+  const std::string lost[] = {path("c"), path("a")}, twice[] = {path("c"), "", path("c")};
+  const std::string distinct[] = {path("c"), "", "", path("d"), "-", "-"};
+  EXPECT_EQ(checkOutputs(lost, inputs).toString(),
+            concat("invalid argument: the output '", path("a"), "' is the input, which would be lost"));
+  EXPECT_EQ(checkOutputs(twice, inputs).toString(),
+            concat("invalid argument: two outputs are called '", path("c"), "', one of which would be lost"));
+  EXPECT_TRUE(checkOutputs(distinct, inputs).ok());
+}
+
 TEST_F(FileTest, AnOutputThatIsTheInputIsSeenUnderAnotherName) {
   ASSERT_TRUE(writeFile(path("a"), "x").ok());
   ASSERT_EQ(::symlink(path("a").c_str(), path("b").c_str()), 0);
