@@ -34,7 +34,7 @@ ROOMS = {
                  "input/tensors", "input/types", "input/steps", "input", "dialect/transforms",
                  "dispatch/analysis", "dispatch/analysis/products", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products/images", "dispatch/products/patches", "dispatch/products", "dispatch/quantized", "dispatch/experts",
                  "dispatch/prepare/loops", "dispatch/prepare/reads", "dispatch/prepare",
-                 "dispatch/splits", "dispatch/forming", "dispatch", "dispatch/in_place", "dispatch/attention/forms", "dispatch/attention",
+                 "dispatch/splits", "dispatch/forming", "dispatch", "dispatch/in_place", "dispatch/attention/forms", "dispatch/attention/chains", "dispatch/attention",
                  "codegen/kernel", "codegen/kernel/narrow", "codegen/kernel/bodies", "codegen/ptx/rewrites", "codegen/ptx", "codegen/families", "codegen/contraction", "codegen/contraction/operands", "codegen/contraction/kernels", "codegen/contraction/kernels/skinny", "codegen/contraction/kernels/warpgroup", "codegen/grouped", "codegen/grouped/bands",
                  "codegen/tuning", "codegen/plan", "codegen/attention", "codegen/attention/hopper", "codegen/attention/hopper/chain", "codegen/attention/few_queries", "codegen/strategies/rows", "codegen/strategies/columns", "codegen/strategies/windows",
                  "codegen/strategies/transposes", "codegen/strategies/products/plans", "codegen/strategies/products", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen/decisions", "codegen",

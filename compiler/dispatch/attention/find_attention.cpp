@@ -6,6 +6,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/chain.h"
+#include "compiler/dispatch/attention/chains/kept_weights.h"
 #include "compiler/dispatch/attention/forms/open_forms.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/row_sums.h"

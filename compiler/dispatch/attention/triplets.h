@@ -16,12 +16,7 @@
 //   %by_k = linalg.generic ... ins(%d, %q) {tenon.chain = 0}
 //   %by_q = linalg.generic ... ins(%d, %k) {tenon.chain = 0, tenon.across}
 //
-// In a fixed order there are five products, too, where the weights are kept: the kernel of twins stores the second
-// ones, as the factors that they are, and by_q is a product like any other, which reads them.
-//
-//   %p, %d = linalg.generic ... ins(%scores, %by_p, ...) {tenon.chain = 0}
-//   %kept = linalg.generic ... ins(%d) {tenon.chain = 0, tenon.across}      // rounds them
-//   %by_q = linalg.generic ... ins(%kept, %k)
+// In a fixed order there are five products, too, where the weights are kept (chains/kept_weights.h).
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,10 +30,5 @@ int64_t buildChains(mlir::func::FuncOp function);
 /// Behind joinTwins(): twins take in the chain of their second weights, where Hopper's kernel has all three. What was
 /// there is left without a reader.
 void joinTriplets(mlir::func::FuncOp function);
-
-/// Behind joinTwins(): twins store their second weights for the product that sums them over their rows, where no mask
-/// leaves some out. What was there is left without a reader.
-/// @param most bytes of the weights of one attention
-void keepWeights(mlir::func::FuncOp function, int64_t most);
 
 } // namespace tenon::compiler::dispatch

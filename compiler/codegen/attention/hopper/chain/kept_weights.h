@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Weights of twins that their kernel stores (dispatch/attention/triplets.h): of gradients of attention, those that the
-// gradient by queries is a product of. A consumer has them in registers, as left factors of 64 rows and a block of
-// keys. Each of its warps puts its 16 rows into shared memory, and copies beside the threads store them. A copy is
-// asked for when the next products are, whose end the consumer waits for anyway:
+// Weights of twins that their kernel stores (dispatch/attention/chains/kept_weights.h): of gradients of attention,
+// those that the gradient by queries is a product of. A consumer has them in registers, as left factors of 64 rows and
+// a block of keys. Each of its warps puts its 16 rows into shared memory, and copies beside the threads store them. A
+// copy is asked for when the next products are, whose end the consumer waits for anyway:
 //
 //   put(i)   products(i + 1)   store(i - 1) has been read   store(i)   put(i + 1)   ..
 //
