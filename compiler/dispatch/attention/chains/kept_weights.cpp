@@ -172,7 +172,9 @@ bool keep(linalg::GenericOp twins, linalg::GenericOp last, linalg::GenericOp lat
   const std::optional<AffineMap> place =
       isLong && mayBeKept(twins, most) ? readOfWeights(twins, last, across) : std::nullopt;
   const Type factor = place ? roundedBy(across) : Type();
-  if (!factor)
+  // Both multiply as the scores of these weights are multiplied (chain.cpp), so they round alike; who stores the one's
+  // factors for the other relies on it.
+  if (!factor || factor != roundedBy(last))
     return false;
   OpOperand *weights = weightsOf(across);
   const SmallVector<unsigned> rows = rowsOf(across, weights);
