@@ -116,10 +116,11 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
   auto pick = [&](Register condition, unsigned whenTrue, unsigned whenFalse) {
     return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
   };
-  // Sizes fail the call where they overflow; numbers of 64 bits are modulo 2^64, and narrower ones are cut to their
-  // bits.
-  const bool wraps = op->getNumOperands() != 0 && op->getOperand(0).getType().isInteger(64);
-  auto sum = [&](Opcode size, Opcode number) { return plain(wraps ? number : size); };
+  // Sizes fail the call where they overflow; numbers are cut to their bits, of which products of more than 32 may lose
+  // some before that.
+  auto number = op->getNumOperands() == 0 ? IntegerType() : dyn_cast<IntegerType>(op->getOperand(0).getType());
+  const bool wraps = number && number.getWidth() > 32;
+  auto sum = [&](Opcode checked, Opcode modulo) { return plain(wraps ? modulo : checked); };
   uint32_t bits = op->getNumOperands() == 0 ? 0 : integerBits(op->getOperand(0).getType());
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<arith::AddIOp>([&](auto) { return sum(Opcode::Add, Opcode::AddWrap); })

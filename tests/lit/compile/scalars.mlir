@@ -15,8 +15,31 @@
 // NUMBERS: 1844674407370955161
 // NUMBERS-NEXT: 5
 // NUMBERS-NEXT: f32=1.84467
+// RUN: tenon-run %t.tenon --function=odd_widths --input=140737488355327 | FileCheck %s --check-prefix=ODD
+// ODD: i64=1
+// ODD-NEXT: i64=-2
+// ODD-NEXT: i64=8589934079
 
 module @scalars {
+  // Integers of 33 to 63 bits wrap, also where 64 bits are not enough: (2^47 - 1)^2 modulo 2^48, twice 2^62 - 1 modulo 2^62, a shift.
+  func.func @odd_widths(%x: i64) -> (i64, i64, i64) {
+    %long = arith.trunci %x : i64 to i48
+    %square = arith.muli %long, %long : i48
+    %0 = arith.extsi %square : i48 to i64
+    %large = arith.constant 2305843009213693951 : i62
+    %added = arith.trunci %x : i64 to i62
+    %sign = arith.shrui %added, %added : i62
+    %more = arith.ori %large, %sign : i62
+    %sum = arith.addi %more, %more : i62
+    %1 = arith.extsi %sum : i62 to i64
+    %short = arith.trunci %x : i64 to i33
+    %nine = arith.constant 9 : i33
+    %shifted = arith.shli %short, %nine : i33
+    %moved = arith.addi %shifted, %short : i33
+    %2 = arith.extui %moved : i33 to i64
+    return %0, %1, %2 : i64, i64, i64
+  }
+
   // Arguments and results of every scalar type. i1 is held as 0 or 1, floats as their bits.
   // CHECK-LABEL: function 'types'(i1, i8, i16, i32, i64, index, f16, bf16, f32, f64)
   // CHECK-NEXT:  registers:
