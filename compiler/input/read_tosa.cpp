@@ -7,6 +7,7 @@
 #include "compiler/input/tosa_casts.h"
 #include "compiler/input/tosa_extremes.h"
 #include "compiler/input/tosa_resize.h"
+#include "compiler/input/tosa_transposed.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -293,6 +294,7 @@ struct ReadTosa : impl::ReadTosaBase<ReadTosa> {
       addCastPatterns(patterns);
       addExtremePatterns(patterns);
       addResizePatterns(patterns);
+      addTransposedPatterns(patterns);
     };
     const llvm::StringSet<> fallbacks = fallbackFunctionsOf(module); // kernels, which cannot fail
     for (auto function : module.getOps<func::FuncOp>())
