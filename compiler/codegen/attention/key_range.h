@@ -43,6 +43,10 @@ public:
   double computeLogits(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
   /// The same of any block, where softmax multiplies by nothing.
   void computeLogits(TileSpace &space, mlir::Value firstKey, llvm::MutableArrayRef<LogitRun> runs) const;
+  /// Comparisons of indices hide keys.
+  bool mayHide() const { return hasLower_ || hasUpper_; }
+  /// Where nothing hides keys, logits are scores times a number.
+  bool isScaled() const { return scale_.has_value(); }
   /// What a product over no keys at all is: 0, not 0 / 0.
   mlir::Value orNothing(mlir::Value result) const;
 

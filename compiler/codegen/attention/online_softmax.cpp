@@ -63,7 +63,8 @@ static Value finite(KernelBuilder &k, Value reference, Value zero, Value hidden)
   return k.select(isHidden, zero, reference);
 }
 
-OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<SmallVector<Value>> logits, double scale) {
+OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<SmallVector<Value>> logits, double scale,
+                                        double slack) {
   Step step;
   SmallVector<Value> sums;
   for (auto [row, values] : llvm::enumerate(logits)) {
@@ -74,12 +75,21 @@ OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<Smal
     Value ofBlock = overPartners(larger(even, odd), [&](Value x, Value y) { return larger(x, y); });
     if (scale != 1)
       ofBlock = multiply(ofBlock, constant(scale));
-    step.carried.push_back(larger(before, ofBlock));
+    Value largest = larger(before, ofBlock), isKept;
+    if (slack > 0) {
+      Value most = arith::AddFOp::create(k_.b, k_.loc, before, constant(slack));
+      isKept = arith::CmpFOp::create(k_.b, k_.loc, arith::CmpFPredicate::OLE, ofBlock, most);
+      largest = k_.select(isKept, before, largest);
+      step.isSame = step.isSame ? k_.both(step.isSame, isKept) : isKept;
+    }
+    step.carried.push_back(largest);
     Value reference = finite(k_, step.carried[row], constant(0), constant(-INFINITY));
     const Powers powers = powersAgainst(reference);
     step.factors.push_back(
         isFast_ ? power(arith::AddFOp::create(k_.b, k_.loc, multiply(before, powers.scale), powers.offset))
                 : exponential(before, reference));
+    if (isKept)
+      step.factors.back() = k_.select(isKept, constant(1), step.factors.back());
     Value factor = isFast_ && scale != 1 ? multiply(powers.scale, constant(scale)) : powers.scale;
     Value evenSum, oddSum;
     for (auto [i, value] : llvm::enumerate(values)) {
@@ -99,10 +109,15 @@ OnlineSoftmax::Step OnlineSoftmax::step(ValueRange carried, MutableArrayRef<Smal
 
 SmallVector<Value> OnlineSoftmax::scaled(const Step &step, ValueRange sums,
                                          llvm::function_ref<uint32_t(size_t)> rowOf) {
-  SmallVector<Value> result;
-  for (auto [i, sum] : llvm::enumerate(sums))
-    result.push_back(multiply(sum, step.factors[rowOf(i)]));
-  return result;
+  auto multiplied = [&] {
+    SmallVector<Value> result;
+    for (auto [i, sum] : llvm::enumerate(sums))
+      result.push_back(multiply(sum, step.factors[rowOf(i)]));
+    return result;
+  };
+  if (!step.isSame)
+    return multiplied();
+  return k_.choose(step.isSame, SmallVector<Type>(sums.getTypes()), [&] { return llvm::to_vector(sums); }, multiplied);
 }
 
 Value divisorOf(KernelBuilder &k, Value sum, bool hiddenIsZero) {

@@ -39,9 +39,15 @@ public:
   struct Step {
     llvm::SmallVector<mlir::Value> carried;
     llvm::SmallVector<mlir::Value> factors; // [rows]: of what has been summed before
+    mlir::Value isSame;                     // all factors are 1, of a thread's rows; null: not known
   };
-  /// Replaces the logits of a block, of each row, by weights. `scale`: logits are to be multiplied by it before.
-  Step step(mlir::ValueRange carried, llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> logits, double scale = 1);
+  /// Replaces the logits of a block, of each row, by weights.
+  /// @param scale logits are to be multiplied by it before
+  /// @param slack weights may be as large as e^slack: as long as no logit of a row exceeds what its weights are
+  /// relative
+  ///   to by more, that stays, and nothing is scaled. 0: it is the largest logit
+  Step step(mlir::ValueRange carried, llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> logits, double scale = 1,
+            double slack = 0);
   /// What has been summed before, scaled by the factor of its row.
   llvm::SmallVector<mlir::Value> scaled(const Step &step, mlir::ValueRange sums,
                                         llvm::function_ref<uint32_t(size_t)> rowOf);

@@ -11,7 +11,12 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kWarps = kTensorCoreAttentionThreads / 32, kKeys = 64;
+constexpr uint32_t kWarps = kTensorCoreAttentionThreads / 32;
+constexpr uint32_t kManyKeys = 64, kFewKeys = 32;        // of a block
+constexpr uint32_t kFewColumns = 64, kManyColumns = 128; // of the values
+// A weight may be as large as e^5 before what has been summed is scaled: 128 products of each thread are, of every
+// block of 128 columns, where hardly any block behind the first ones has a larger logit.
+constexpr double kSlack = 5;
 constexpr uint32_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
 constexpr uint32_t kStaticSharedBytes = 48 << 10;      // that a kernel has without asking for more
 constexpr uint32_t kPartRows = kWarps * kFragmentRows; // of the result, in shared memory at once
@@ -36,12 +41,12 @@ class TensorCoreAttention {
 public:
   TensorCoreAttention(const AttentionKernel &kernel, const TensorCoreAttentionShape &shape)
       : kernel_(kernel), shape_(shape), k_(kernel.k), element_(kernel.attention.tensorCoreElement()),
-        core_(k_, element_), output_(kernel.product(kernel.attention.output, shape.rows, columnsOf(shape), kKeys)),
+        core_(k_, element_), output_(kernel.product(kernel.attention.output, shape.rows, columnsOf(shape), shape.keys)),
         fragments_(shape.rows / (kWarps * kFragmentRows)),
         columnPairs_(llvm::divideCeil(shape.columns, 2 * kFragmentColumns)),
         softmax_(k_, k_.b.getF32Type(), 2 * fragments_, {1, 2}, /*isFast=*/true) {
     for (auto [product, depth] : llvm::zip_equal(kernel.attention.inner(), shape.depths))
-      inner_.push_back({kernel.product(*product, shape.rows, kKeys, depthOfTile(depth)), depth, {}, {}});
+      inner_.push_back({kernel.product(*product, shape.rows, shape.keys, depthOfTile(depth)), depth, {}, {}});
   }
 
   void run();
@@ -54,7 +59,7 @@ private:
     uint32_t depth;
     Value queries, keys;                                                   // shared
     uint32_t queryBytes() const { return kernel.rows * kernel.depth * 2; } // of one tile
-    uint32_t keyBytes() const { return kKeys * kernel.depth * 2; }
+    uint32_t keyBytes() const { return kernel.columns * kernel.depth * 2; }
   };
 
   void part();
@@ -70,7 +75,8 @@ private:
   SmallVector<LogitRun> runsOf(Value firstKey);
   SmallVector<Values> factorsOf(ArrayRef<Values> weights);
   Values weighted(ArrayRef<Values> weights, Values sums);
-  Values block(const KeyRange &range, Value firstKey, ValueRange carried);
+  Values block(const KeyRange &range, std::optional<bool> isWhole, Value firstKey, ValueRange carried);
+  Values blocks(const KeyRange &range, Values carried);
   void write(const KeyRange &range, ArrayRef<Value> carried);
 
   const AttentionKernel &kernel_;
@@ -111,7 +117,7 @@ void TensorCoreAttention::bringKeys(Value firstKey) {
 }
 
 void TensorCoreAttention::bringValues(Value firstKey) {
-  bring(output_, output_.product.right, k_.number(0), values_, k_.div(firstKey, k_.number(kKeys)));
+  bring(output_, output_.product.right, k_.number(0), values_, k_.div(firstKey, k_.number(shape_.keys)));
 }
 
 /// Twice 16 x 8 elements side by side: two registers each.
@@ -132,11 +138,11 @@ TensorCoreAttention::Values TensorCoreAttention::rightFragments(const OperandTil
 
 /// [16 rows][8 keys][4].
 TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Value firstKey) {
-  constexpr uint32_t kPairs = kKeys / (2 * kFragmentColumns);
+  const uint32_t pairs = shape_.keys / (2 * kFragmentColumns);
   TileSpace space(inner.kernel, tile_.inBatch, tile_.firstRow, firstKey);
   const Product &product = inner.kernel.product;
   OperandTile queries(inner.kernel, space, core_, product.left), keys(inner.kernel, space, core_, product.right);
-  Values sums(fragments_ * kPairs * 2 * 4, neutral(k_, product.sum.sum));
+  Values sums(fragments_ * pairs * 2 * 4, neutral(k_, product.sum.sum));
   const uint32_t inTile = inner.kernel.depth / kFragmentDepth;
   for (uint32_t depth = 0; depth < llvm::divideCeil(inner.depth, kFragmentDepth); ++depth) {
     const uint32_t tile = depth / inTile, part = depth % inTile;
@@ -146,11 +152,11 @@ TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Va
     for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
       left.push_back(queries.leftFragment(lane_, ofQueries, k_.add(firstRow_, k_.number(fragment * kFragmentRows)),
                                           k_.number(part)));
-    for (uint32_t pair = 0; pair < kPairs; ++pair) {
+    for (uint32_t pair = 0; pair < pairs; ++pair) {
       const Values right = rightFragments(keys, ofKeys, pair, part);
       for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
         for (uint32_t half = 0; half < 2; ++half) {
-          Value *first = sums.begin() + 4 * ((fragment * kPairs + pair) * 2 + half);
+          Value *first = sums.begin() + 4 * ((fragment * pairs + pair) * 2 + half);
           llvm::copy(core_.multiply(left[fragment], ArrayRef(right).slice(2 * half, 2), ArrayRef<Value>(first, 4)),
                      first);
         }
@@ -164,7 +170,7 @@ TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Va
 SmallVector<TensorCoreAttention::Values> TensorCoreAttention::factorsOf(ArrayRef<Values> weights) {
   SmallVector<Values> factors(fragments_);
   for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
-    for (uint32_t first = 0; first < 2 * kKeys / kFragmentColumns; first += 2)
+    for (uint32_t first = 0; first < 2 * shape_.keys / kFragmentColumns; first += 2)
       for (uint32_t half = 0; half < 2; ++half) {
         const Values &row = weights[2 * fragment + half];
         factors[fragment].push_back(core_.pair(row[first], row[first + 1]));
@@ -176,7 +182,7 @@ SmallVector<TensorCoreAttention::Values> TensorCoreAttention::factorsOf(ArrayRef
 TensorCoreAttention::Values TensorCoreAttention::weighted(ArrayRef<Values> weights, Values sums) {
   TileSpace space(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
   const OperandTile values(output_, space, core_, output_.product.right);
-  for (uint32_t part = 0; part < kKeys / kFragmentDepth; ++part) {
+  for (uint32_t part = 0; part < shape_.keys / kFragmentDepth; ++part) {
     for (uint32_t pair = 0; pair < columnPairs_; ++pair) {
       const Values right = rightFragments(values, values_, pair, part);
       for (uint32_t fragment = 0; fragment < fragments_; ++fragment)
@@ -198,12 +204,12 @@ SmallVector<LogitRun> TensorCoreAttention::runsOf(Value firstKey) {
     scores.push_back(scoresOf(inner, firstKey));
   Value row = k_.add(k_.add(tile_.firstRow, firstRow_), k_.div(lane_, k_.number(4)));
   Value key = k_.add(firstKey, k_.mul(k_.rem(lane_, k_.number(4)), k_.number(2)));
-  constexpr uint32_t kColumns = kKeys / kFragmentColumns;
+  const uint32_t columns = shape_.keys / kFragmentColumns;
   SmallVector<LogitRun> runs;
   for (uint32_t half = 0; half < 2 * fragments_; ++half) // 8 rows each
-    for (uint32_t column = 0; column < kColumns; ++column) {
+    for (uint32_t column = 0; column < columns; ++column) {
       auto ofRun = [&](const Values &all) {
-        const Value *first = all.begin() + 4 * (half / 2 * kColumns + column) + 2 * (half % 2);
+        const Value *first = all.begin() + 4 * (half / 2 * columns + column) + 2 * (half % 2);
         return Values(first, first + 2);
       };
       runs.push_back({k_.add(row, k_.number(half * 8)), k_.add(key, k_.number(column * kFragmentColumns)),
@@ -213,7 +219,9 @@ SmallVector<LogitRun> TensorCoreAttention::runsOf(Value firstKey) {
 }
 
 /// Carried: what softmax does, then the sums of the result.
-TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Value firstKey, ValueRange carried) {
+/// @param isWhole whether all rows see all of its keys; not known: asked where it runs
+TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, std::optional<bool> isWhole,
+                                                       Value firstKey, ValueRange carried) {
   Bodies::Scope scope(kernel_.bodies);
   TileSpace space(inner_.front().kernel, tile_.inBatch, tile_.firstRow, firstKey);
   core_.waitForGroups(0);
@@ -221,19 +229,24 @@ TensorCoreAttention::Values TensorCoreAttention::block(const KeyRange &range, Va
   bringValues(firstKey);
   core_.closeGroup();
   SmallVector<LogitRun> runs = runsOf(firstKey);
-  range.computeLogits(space, firstKey, runs);
+  double scale = 1;
+  if (isWhole)
+    scale = range.computeLogits(space, runs, *isWhole);
+  else
+    range.computeLogits(space, firstKey, runs);
   storeWeights(kernel_, space, runs);
   SmallVector<Values> weights(2 * fragments_);
   for (auto [number, run] : llvm::enumerate(runs))
-    llvm::append_range(weights[number / (kKeys / kFragmentColumns)], run.scores);
+    llvm::append_range(weights[number / (shape_.keys / kFragmentColumns)], run.scores);
   OnlineSoftmax::Step step;
+  const bool hasSlack = shape_.columns > kFewColumns && range.isScaled();
   if (!kernel_.attention.isChain)
-    step = softmax_.step(carried.take_front(states()), weights);
+    step = softmax_.step(carried.take_front(states()), weights, scale, hasSlack ? kSlack : 0);
 
   const SmallVector<Values> factors = factorsOf(weights); // half as many registers
   core_.waitForGroups(0);
   k_.barrier(); // values are there; everybody has read the keys
-  Value next = k_.add(firstKey, k_.number(kKeys));
+  Value next = k_.add(firstKey, k_.number(shape_.keys));
   k_.when(k_.less(next, range.last()), [&] { bringKeys(next); });
   core_.closeGroup();
   Values sums = llvm::to_vector(carried.drop_front(states()));
@@ -285,16 +298,31 @@ void TensorCoreAttention::write(const KeyRange &range, ArrayRef<Value> carried) 
   });
 }
 
+/// Where a loop for whole blocks and one for others take no more registers than one that asks, nothing is asked.
+TensorCoreAttention::Values TensorCoreAttention::blocks(const KeyRange &range, Values carried) {
+  auto loop = [&](Value first, Value last, std::optional<bool> isWhole) {
+    carried = k_.loop(first, last, k_.number(shape_.keys), carried,
+                      [&](Value firstKey, ValueRange inside) { return block(range, isWhole, firstKey, inside); });
+  };
+  const bool asks = kernel_.attention.isChain || shape_.columns > (range.mayHide() ? kFewColumns : kManyColumns);
+  if (asks) {
+    loop(range.first(), range.last(), std::nullopt);
+    return carried;
+  }
+  for (const KeyRange::Segment &segment : range.segments())
+    loop(segment.first, segment.last, segment.isWhole);
+  return carried;
+}
+
 void TensorCoreAttention::part() {
   Bodies::Scope scope(kernel_.bodies);
-  const KeyRange range(kernel_, inner_.front().kernel, tile_, shape_.rows, kKeys);
+  const KeyRange range(kernel_, inner_.front().kernel, tile_, shape_.rows, shape_.keys);
   bringQueries();
   k_.when(k_.less(range.first(), range.last()), [&] { bringKeys(range.first()); });
   core_.closeGroup();
   Values start = kernel_.attention.isChain ? Values() : softmax_.start();
   start.append(fragments_ * columnPairs_ * 8, neutral(k_, output_.product.sum.sum));
-  const Values carried = k_.loop(range.first(), range.last(), k_.number(kKeys), start,
-                                 [&](Value firstKey, ValueRange inside) { return block(range, firstKey, inside); });
+  const Values carried = blocks(range, start);
   core_.waitForGroups(0);
   write(range, carried);
 }
@@ -309,7 +337,7 @@ void TensorCoreAttention::run() {
   }
   for (Inner &inner : inner_) {
     inner.keys = inArena(used);
-    used += bytesOf(inner.depth, kKeys);
+    used += bytesOf(inner.depth, shape_.keys);
   }
   values_ = inArena(used);
   const AttentionTile tile = tileOf(kernel_, k_.block());
@@ -331,12 +359,17 @@ void TensorCoreAttention::run() {
 
 } // namespace
 
-TensorCoreAttentionShape TensorCoreAttentionShape::of(uint32_t rows, ArrayRef<uint32_t> depths, uint32_t columns) {
-  TensorCoreAttentionShape shape{rows, llvm::to_vector<2>(depths), columns};
+TensorCoreAttentionShape TensorCoreAttentionShape::of(uint32_t rows, ArrayRef<uint32_t> depths, uint32_t columns,
+                                                      bool isChain) {
+  TensorCoreAttentionShape shape{rows, kManyKeys, llvm::to_vector<2>(depths), columns};
+  if (rows <= kPartRows)
+    return shape;
   const bool isDeep = std::max(llvm::max_element(depths)[0], columns) > 128;
   // Scores of two products take the registers of more rows.
-  if (rows > kPartRows && (shape.isDynamic() || isDeep || depths.size() > 1))
+  if (isDeep || depths.size() > 1 || (isChain && shape.isDynamic()))
     shape.rows = kPartRows;
+  else if (shape.isDynamic())
+    shape.keys = kFewKeys;
   return shape;
 }
 
@@ -345,9 +378,9 @@ bool TensorCoreAttentionShape::isDynamic() const {
 }
 
 uint32_t tensorCoreAttentionBytes(const TensorCoreAttentionShape &shape) {
-  uint32_t operands = 2 * kKeys * columnsOf(shape);
+  uint32_t operands = 2 * shape.keys * columnsOf(shape);
   for (uint32_t depth : shape.depths)
-    operands += bytesOf(depth, shape.rows + kKeys);
+    operands += bytesOf(depth, shape.rows + shape.keys);
   return std::max(operands, stagedBytes(kPartRows, columnsOf(shape), sizeof(float)));
 }
 

@@ -40,7 +40,8 @@ std::optional<TensorCoreAttentionShape> tensorCoreShapeOf(const GroupShape &shap
       return std::nullopt;
     depths.push_back(uint32_t(*depth));
   }
-  TensorCoreAttentionShape found = TensorCoreAttentionShape::of(uint32_t(rows), depths, uint32_t(*columns));
+  TensorCoreAttentionShape found =
+      TensorCoreAttentionShape::of(uint32_t(rows), depths, uint32_t(*columns), attention.isChain);
   found.isLaunch = attention.isPart;
   return found;
 }
