@@ -5,6 +5,10 @@
 //
 // Between f16 and bf16, neither of which holds the other, MLIR's conversion writes an operation that does not verify.
 // A cast goes through f32, which holds both, so that it rounds once.
+//
+// Constants are another matter: MLIR folds an operation on some of them before anybody converts it, and wrongly so
+// where a float becomes i1 (126.5 is false), i1 a float (true is -1) and where the product of two i16 is i32 (it is cut
+// to 16 bits). So these are read here, too, by patterns that are applied without folding.
 #include "compiler/input/tosa_casts.h"
 #include "compiler/input/tensors/element_builder.h"
 
@@ -45,31 +49,45 @@ Value toInteger(OpBuilder &b, Location loc, Value value, IntegerType type) {
   return arith::SelectOp::create(b, loc, isBehind, largest, converted);
 }
 
+/// f16 to bf16, or back.
+bool isAcross(FloatType from, Type to) {
+  return isa<FloatType>(to) && to != from && from.getWidth() == 16 && to.getIntOrFloatBitWidth() == 16;
+}
+
+/// What convert() knows.
+bool isOwn(Type from, Type to) {
+  if (from.isInteger(1))
+    return isa<FloatType>(to);
+  auto real = dyn_cast<FloatType>(from);
+  return real && real.getWidth() <= 64 && (to.isSignlessInteger() || isAcross(real, to));
+}
+
+/// The element as one of `to`.
+Value convert(OpBuilder &b, Location loc, Value value, Type to) {
+  if (value.getType().isInteger(1))
+    return arith::UIToFPOp::create(b, loc, to, value);
+  if (value.getType().getIntOrFloatBitWidth() < 32)
+    value = arith::ExtFOp::create(b, loc, b.getF32Type(), value);
+  if (isa<FloatType>(to))
+    return arith::TruncFOp::create(b, loc, to, value);
+  if (to.isInteger(1)) // NaN is not 0
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, value, constantOf(b, loc, value.getType(), 0.0));
+  return toInteger(b, loc, value, cast<IntegerType>(to));
+}
+
 struct ReadCast : OpRewritePattern<tosa::CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tosa::CastOp op, PatternRewriter &rewriter) const override {
     auto input = dyn_cast<RankedTensorType>(op.getInput().getType());
     auto type = dyn_cast<RankedTensorType>(op.getType());
-    auto from = input ? dyn_cast<FloatType>(input.getElementType()) : FloatType();
-    if (!type || !from || from.getWidth() > 64)
-      return failure();
-    auto integer = dyn_cast<IntegerType>(type.getElementType());
-    auto real = dyn_cast<FloatType>(type.getElementType());
-    const bool toInt = integer && integer.isSignless() && integer.getWidth() > 1;
-    const bool across = real && real != from && real.getWidth() == 16 && from.getWidth() == 16;
-    if (!toInt && !across)
+    if (!input || !type || !isOwn(input.getElementType(), type.getElementType()))
       return failure();
     const Location loc = op.getLoc();
-    const Type wide = from.getWidth() < 32 ? Type(rewriter.getF32Type()) : Type(from);
     auto found = RankedTensorType::get(input.getShape(), type.getElementType());
     Value empty = buildEmpty(rewriter, loc, found, tensor::getMixedSizes(rewriter, loc, op.getInput()));
     const AffineMap map = rewriter.getMultiDimIdentityMap(unsigned(input.getRank()));
     auto body = [&](OpBuilder &b, Location at, ValueRange elements) {
-      Value value = elements[0];
-      if (value.getType() != wide)
-        value = arith::ExtFOp::create(b, at, wide, value);
-      value = toInt ? toInteger(b, at, value, integer) : Value(arith::TruncFOp::create(b, at, real, value));
-      linalg::YieldOp::create(b, at, value);
+      linalg::YieldOp::create(b, at, convert(b, at, elements[0], type.getElementType()));
     };
     Value result = linalg::GenericOp::create(
                        rewriter, loc, TypeRange(found), ValueRange(op.getInput()), ValueRange(empty),
@@ -83,10 +101,27 @@ struct ReadCast : OpRewritePattern<tosa::CastOp> {
   }
 };
 
+/// Factors of i8 and i16, whose product is i32, as i32. MLIR folds constants as if the product had their type.
+struct WidenFactors : OpRewritePattern<tosa::MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(tosa::MulOp op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(op.getType()));
+    auto factor = dyn_cast<IntegerType>(getElementTypeOrSelf(op.getInput1().getType()));
+    if (!type || !factor || factor.getWidth() >= type.getWidth())
+      return failure();
+    for (OpOperand *operand : {&op.getInput1Mutable(), &op.getInput2Mutable()}) {
+      auto narrow = cast<ShapedType>(operand->get().getType());
+      Value wide = tosa::CastOp::create(rewriter, op.getLoc(), narrow.clone(type), operand->get());
+      rewriter.modifyOpInPlace(op, [&] { operand->set(wide); });
+    }
+    return success();
+  }
+};
+
 } // namespace
 
 void addCastPatterns(RewritePatternSet &patterns) {
-  patterns.add<ReadCast>(patterns.getContext());
+  patterns.add<ReadCast, WidenFactors>(patterns.getContext());
 }
 
 } // namespace tenon::compiler::input
