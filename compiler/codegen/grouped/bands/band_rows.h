@@ -13,7 +13,6 @@ class BandNumbers {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
 
-protected:
   explicit BandNumbers(KernelBuilder &k) : k_(k) {}
   mlir::Value n(int64_t value) const;
   mlir::Value add(mlir::Value x, int64_t y) const { return k_.add(x, n(y)); }
@@ -28,6 +27,7 @@ protected:
   /// What a number counts along several sides, the last of which runs fastest; the first has any length.
   Values placeAlong(mlir::Value number, llvm::ArrayRef<int64_t> sides) const;
 
+protected:
   KernelBuilder &k_;
 };
 

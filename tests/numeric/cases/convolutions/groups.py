@@ -102,6 +102,10 @@ BANDS = (
     Groups(2, (6, 9), 16, 1, 1, (5, 5), before=9, order=("npg", "wg")),
     Groups(2, (28, 12), 104, 1, 1, (7, 7), before=3, order=("npg", "wg")),
     Groups(2, (9, 12), 16, 1, 1, (7, 5), stride=2, before=4, order=("npg", "wg")),
+    # Rows of several tiles, and pieces of eight images.
+    Groups(7, (12, 12), 24, 1, 1, (5, 5), before=2, order=("npg", "wg")),
+    Groups(2, (8, 70), 40, 1, 1, (7, 7), before=3, order=("npg", "wg")),
+    Groups(3, (11, 75), 8, 1, 1, (5, 5), stride=2, before=2, behind=1, order=("npg", "wg")),
 )
 
 
@@ -284,12 +288,23 @@ def convolved(shape, image, filters):
     return bounded.finish("f32", total, (terms + 2) * elements.EPS["f32"] * size, 1.0)
 
 
-def activated(f, shape, operand, image, filters, bias):
+def rounded(f, shape, operand, image, filters, by=None):
+    """The convolution, rounded to the operands' type."""
+    sums = convolve(f, shape, operand, "f32", image, filters, by=by)
+    loops = [f"d{i}" for i in range(len(sums.shape))]
+    identity, kinds = map_text(loops, loops), ", ".join(['"parallel"'] * len(loops))
+    return text(f, operand, list(sums.shape),
+                f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {identity}], iterator_types = [{kinds}]}}}} "
+                f"ins({{0}} : {{o[0]}}) outs({{1}} : {{o[1]}}) {{{{ ^bb0(%x: f32, %z: {operand}): %n = arith.truncf %x : f32 to {operand} "
+                f"linalg.yield %n : {operand} }}}} -> {{t}}", sums, f.fill(operand, list(sums.shape), 0))
+
+
+def activated(f, shape, operand, image, filters, bias, by=None):
     """relu(convolution + bias of the filter), rounded to the operands' type."""
-    sums = convolve(f, shape, operand, "f32", image, filters)
-    loops = [f"d{i}" for i in range(len(shape.image) + 3)]
+    sums = convolve(f, shape, operand, "f32", image, filters, by=by)
+    loops = [f"d{i}" for i in range(len(sums.shape))]
     spread = shape.arranged(shape.result_order, n="n", g="g", f="f", p="p" * len(shape.image))
-    last = map_text([loops[spread.index("g")], loops[spread.index("f")]], loops)
+    last = map_text([loops[spread.index(letter)] for letter in "gf" if letter in spread], loops)
     identity = map_text(loops, loops)
     widen = "" if operand == "f32" else f"%n = arith.truncf %m : f32 to {operand} "
     return text(f, operand, list(sums.shape),
@@ -298,6 +313,14 @@ def activated(f, shape, operand, image, filters, bias):
                 f"{{{{ ^bb0(%x: f32, %y: f32, %z: {operand}): %b = arith.addf %x, %y : f32 %c = arith.constant 0.0 : f32 "
                 f"%m = arith.maximumf %b, %c : f32 {widen}linalg.yield {'%m' if operand == 'f32' else '%n'} : {operand} }}}} "
                 f"-> {{t}}", sums, bias, f.fill(operand, list(sums.shape), 0))
+
+
+def as_narrow(operand, exact, bias=None):
+    """What rounded() or, with a bias for each channel of the last dimension, activated() makes of a convolution."""
+    if bias is None:
+        return bounded.finish(operand, exact.v, exact.e, 1.0)
+    with np.errstate(invalid="ignore"):
+        return bounded.finish(operand, np.maximum(exact.v + bias, 0), exact.e + 4 * elements.EPS["f32"] * np.abs(bias), 1.0)
 
 
 def cases(sizes):
@@ -358,6 +381,15 @@ def cases(sizes):
                 yield Case("convolution by bands" + name, f"{operand} to {result}", one(
                     [given, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b, by="bands"),
                     lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
+                # What is stored is rounded.
+                yield Case("convolution by bands, rounded" + name, operand, one(
+                    [given, filters], lambda f, a, b, shape=shape, operand=operand: rounded(f, shape, operand, a, b, by="bands"),
+                    lambda a, b, shape=shape, operand=operand: as_narrow(operand, convolved(shape, a.v, b.v))))
+            bias = argument("f32", elements.draw(random, "f32", (shape.groups, 1))[..., 0])
+            yield Case("convolution by bands, bias, relu", operand, one(
+                [infinite, filters, bias],
+                lambda f, a, b, c, shape=shape, operand=operand: activated(f, shape, operand, a, b, c, by="bands"),
+                lambda a, b, c, shape=shape, operand=operand: as_narrow(operand, convolved(shape, a.v, b.v), c.v)))
         for number, shape in enumerate(SHAPES):
             if not whole and number % len(KINDS) != kind and not (kind == 0 and number < 6):
                 continue
