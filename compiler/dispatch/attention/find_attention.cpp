@@ -7,6 +7,7 @@
 #include "compiler/dispatch/attention/build.h"
 #include "compiler/dispatch/attention/chain.h"
 #include "compiler/dispatch/attention/chains/kept_weights.h"
+#include "compiler/dispatch/attention/chains/row_factors.h"
 #include "compiler/dispatch/attention/forms/open_forms.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/row_sums.h"
@@ -60,8 +61,10 @@ private:
     if (hasClosedForms(function) && !openIn(function, /*isAroundAlone=*/false))
       openIn(function, /*isAroundAlone=*/true);
     build(function);
-    if (buildChains(function) > 0)
+    if (buildChains(function) > 0) {
+      multiplyRowsFirst(function);
       eraseDeadOperations(function);
+    }
     if (isForHopper_) {
       joinTwins(function);
       joinSharedHeads(function);

@@ -194,6 +194,8 @@ void Former::joinProducers(linalg::GenericOp op) {
     auto producer = beforeSoftmax(operand).getDefiningOp<linalg::GenericOp>();
     if (!producer || producer->getBlock() != &block_ || numberOf(producer) == numberOf(op))
       continue;
+    if (op->hasAttr(kChainAttr) && producer->hasAttr(kStoredAttr)) // of rows: not for each weight anew
+      continue;
     std::string reason;
     if (!join({numberOf(producer), numberOf(op)}, reason))
       boundaries_.push_back({producer, op, reason});

@@ -374,6 +374,8 @@ bool shouldFuse(OpOperand *operand) {
       !saysLoopSizes(producer, operand) || readsTurnedCopy(*operand) ||
       (consumer->hasOneUse() && readsTurnedCopy(*consumer->use_begin())))
     return false;
+  if (producer->hasAttr(kStoredAttr) && consumer->hasAttr(kChainAttr)) // of rows: not for each weight anew
+    return false;
   if (isOfAttention(consumer) && !consumer.isDpsInit(operand) &&
       (producer->hasAttr(kStoredAttr) || !staysProduct(producer) || isFactorOfManyQueries(producer, operand)))
     return false;
