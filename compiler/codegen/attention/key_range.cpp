@@ -117,6 +117,8 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
   }
   if (!hiding->isWhole) // some key may be hidden anywhere
     scale_ = std::nullopt;
+  if (scale_ && hiding->weighsNothing && hiding->shown && !isa<BlockArgument>(hiding->shown))
+    shown_ = hiding->shown;
   first = smallerOf(k_, first, count_);
   if (hiding->weighsNothing) {
     first_ = first;
@@ -148,13 +150,27 @@ SmallVector<KeyRange::Segment> KeyRange::segments() const {
 }
 
 double KeyRange::computeLogits(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
-  if (isWhole && scale_)
+  if (scale_ && (isWhole || hideScores(space, runs)))
     return *scale_;
   computeLogitsHere(space, runs, isWhole);
   return 1;
 }
 
-void KeyRange::computeLogitsHere(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
+/// Scores that are not multiplied yet, or -inf, which is so however it is multiplied; false where they cannot be.
+bool KeyRange::hideScores(TileSpace &space, MutableArrayRef<LogitRun> runs) const {
+  const std::optional<int64_t> keys = kernel_.shape.axes[kernel_.attention.keys()].size;
+  if (!shown_ || !keys || llvm::any_of(runs, [&](const LogitRun &run) { return *keys % run.scores.size() != 0; }))
+    return false;
+  for (LogitRun &run : runs) {
+    assumeHolding(/*isWhole=*/false);
+    kernel_.bodies.assumeLanes(shown_, run.scores);
+    codegen::computeLogits(kernel_, space, run, mayEnd_);
+    kernel_.bodies.assumeNothing();
+  }
+  return true;
+}
+
+void KeyRange::assumeHolding(bool isWhole) const {
   auto assume = [&](Value value, bool holds) {
     kernel_.bodies.assume(value, arith::ConstantOp::create(k_.b, k_.loc, k_.b.getBoolAttr(holds)));
   };
@@ -163,6 +179,10 @@ void KeyRange::computeLogitsHere(TileSpace &space, MutableArrayRef<LogitRun> run
   if (isWhole)
     for (auto [value, holds] : holding_)
       assume(value, holds);
+}
+
+void KeyRange::computeLogitsHere(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole) const {
+  assumeHolding(isWhole);
   codegen::computeLogits(kernel_, space, runs, /*mayEnd=*/!isWhole && mayEnd_);
   kernel_.bodies.assumeNothing();
 }

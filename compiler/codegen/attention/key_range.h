@@ -51,7 +51,9 @@ public:
   mlir::Value orNothing(mlir::Value result) const;
 
 private:
+  void assumeHolding(bool isWhole) const;
   void computeLogitsHere(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
+  bool hideScores(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs) const;
   void limit(mlir::Value tileRow, uint32_t rows, TileSpace &space);
 
   const AttentionKernel &kernel_;
@@ -65,6 +67,7 @@ private:
   bool hasLower_ = false, hasUpper_ = false;                // bounds
   bool mayEnd_ = true;                                      // the last block may lack keys
   std::optional<double> scale_;                             // of scores, where it is all that is done with them
+  mlir::Value shown_;                                       // of the body: such a logit, where -inf hides others
   bool isKnown_ = true;                                     // which blocks need no comparison
 };
 
