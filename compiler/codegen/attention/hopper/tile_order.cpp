@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/tile_order.h"
 
+#include "abi/arch_table.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-// Tiles of a group, about: some rounds of the blocks of a large device.
-constexpr uint32_t kGroupTiles = 512;
+constexpr uint32_t kGroupTiles = TileOrderShape::kTilesTogether;
 
 Value roundedUp(KernelBuilder &k, Value size, Value part) {
   return k.div(k.add(size, k.sub(part, k.number(1))), part);
 }
 
+// What blocks that take tiles in turn have to take, in percent of those with a table: that is read, tile by tile.
+constexpr uint64_t kWorthTable = 101;
+
+/// Where they lie in memory.
+Value constants(KernelBuilder &k, ArrayRef<uint16_t> numbers) {
+  auto function = k.b.getInsertionBlock()->getParent()->getParentOfType<LLVM::LLVMFuncOp>();
+  auto module = function->getParentOfType<ModuleOp>();
+  OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(k.b.getI16Type(), numbers.size());
+  auto values = DenseElementsAttr::get(RankedTensorType::get(int64_t(numbers.size()), k.b.getI16Type()), numbers);
+  auto global = LLVM::GlobalOp::create(atStart, k.loc, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                                       (function.getName() + "_tiles").str(), values, /*alignment=*/16,
+                                       /*addrSpace=*/unsigned(NVVM::NVVMMemorySpace::Global));
+  return LLVM::AddressOfOp::create(k.b, k.loc, global);
+}
+
 } // namespace
 
-TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
+TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked, ArrayRef<uint32_t> times)
     : k_(kernel.k), tileRows_(kernel.rows), isMasked_(isMasked),
       mayBeShort_(kernel.shape.sizeOf(kernel.attention.output.rows).value_or(1) % tileRows_ != 0) {
   auto sizeOf = [&](ArrayRef<unsigned> axes) {
@@ -45,9 +62,47 @@ TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked)
   rounds_ = k_.mul(roundsOfGroup_, roundedUp(k_, batch_, group_));
   down_ = rows;
   inner_ = arith::MaxUIOp::create(k_.b, k_.loc, inner_, k_.number(1));
+  if (!times.empty())
+    useTable(kernel, times);
+}
+
+void TileOrder::useTable(const AttentionKernel &kernel, ArrayRef<uint32_t> times) {
+  const std::optional<int64_t> batch = kernel.shape.sizeOf(kernel.attention.output.batch);
+  if (!batch || *batch <= 0 || *batch > TileTable::kNone)
+    return;
+  const TileOrderShape shape{uint32_t(*batch), uint32_t(times.size()), isMasked_};
+  std::optional<TileTable> table = TileTable::of(shape, times, abi::kHopperMultiprocessors);
+  if (!table || table->time * kWorthTable > dealtTime(shape, times, table->blocks) * 100)
+    return;
+  table_ = std::move(table);
+  tiles_ = constants(k_, table_->tiles);
+  isTabled_ = k_.equal(k_.blocks(), k_.number(table_->blocks));
+  rounds_ = k_.select(isTabled_, k_.number(table_->rounds), rounds_);
 }
 
 TileOrder::Turn TileOrder::turn(Value round) const {
+  if (!table_)
+    return dealt(round);
+  auto listed = [&](const Turn &turn) {
+    return SmallVector<Value>{turn.exists, turn.tile.inBatch, turn.tile.firstRow};
+  };
+  Type i64 = k_.b.getI64Type();
+  const SmallVector<Value> chosen = k_.choose(
+      isTabled_, {k_.b.getI1Type(), i64, i64}, [&] { return listed(tabled(round)); },
+      [&] { return listed(dealt(round)); });
+  return {chosen[0], {chosen[1], chosen[2], k_.number(0)}};
+}
+
+TileOrder::Turn TileOrder::tabled(Value round) const {
+  Value place = k_.add(k_.mul(k_.block(), k_.number(table_->rounds + 1)), round);
+  Value entry = k_.load(k_.b.getI16Type(), k_.at(tiles_, k_.b.getI16Type(), place), sizeof(uint16_t),
+                        /*isStreamed=*/false, /*isWhole=*/true);
+  Value number = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), entry);
+  Value exists = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, number, k_.number(TileTable::kNone));
+  return {exists, {k_.div(number, down_), k_.mul(k_.rem(number, down_), k_.number(tileRows_)), k_.number(0)}};
+}
+
+TileOrder::Turn TileOrder::dealt(Value round) const {
   // Where there is no round at all nobody asks for one, but the quotient is computed.
   Value perGroup = arith::MaxUIOp::create(k_.b, k_.loc, roundsOfGroup_, k_.number(1));
   Value first = k_.mul(k_.div(round, perGroup), group_), inGroup = k_.rem(round, perGroup);

@@ -12,16 +12,22 @@
 // numbers of such tiles may have a divisor in common with the number of blocks, and some blocks would have all of them,
 // others none. A group has enough tiles for some rounds, and few enough elements that caches hold their keys and
 // values.
+//
+// Rounds are even, and tiles are not: of 22 tiles of an element, groups end with rounds that few blocks have a tile in.
+// Where the program knows the sizes, and what the mask hides, what tiles take is estimated (tile_times.h), and a table
+// says which block has which (tile_table.h), if as many blocks run as a Hopper GPU has multiprocessors.
 #pragma once
 
 #include "compiler/codegen/attention/attention_kernel.h"
+#include "compiler/codegen/attention/hopper/tile_table.h"
 
 namespace tenon::compiler::codegen {
 
 class TileOrder {
 public:
   /// Of this block. `isMasked`: rows see different numbers of keys. A tile has all columns.
-  TileOrder(const AttentionKernel &kernel, bool isMasked);
+  /// @param times of the tiles of an element, where they are known
+  TileOrder(const AttentionKernel &kernel, bool isMasked, llvm::ArrayRef<uint32_t> times);
 
   mlir::Value rounds() const { return rounds_; }
   struct Turn {
@@ -31,6 +37,10 @@ public:
   Turn turn(mlir::Value round) const;
 
 private:
+  void useTable(const AttentionKernel &kernel, llvm::ArrayRef<uint32_t> times);
+  Turn dealt(mlir::Value round) const;
+  Turn tabled(mlir::Value round) const;
+
   KernelBuilder &k_;
   const uint32_t tileRows_;
   mlir::Value batch_, down_; // elements; tiles of one
@@ -39,6 +49,8 @@ private:
   mlir::Value roundsOfGroup_, rounds_;
   const bool isMasked_;
   const bool mayBeShort_; // the last tile of an element
+  std::optional<TileTable> table_;
+  mlir::Value tiles_, isTabled_; // of the table: where it lies; whether as many blocks run
 };
 
 } // namespace tenon::compiler::codegen

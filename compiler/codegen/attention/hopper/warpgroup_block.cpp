@@ -2,6 +2,7 @@
 #include "compiler/codegen/attention/hopper/warpgroup_block.h"
 
 #include "compiler/codegen/attention/hiding.h"
+#include "compiler/codegen/attention/hopper/tile_times.h"
 
 using namespace mlir;
 
@@ -61,7 +62,8 @@ WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAtt
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
-      order(kernel, isCausal(kernel)), ring(k, inArena(k.number(behindParts(shape))), slotsOf(shape)) {}
+      order(kernel, isCausal(kernel), tileTimes(kernel, shape, scores)),
+      ring(k, inArena(k.number(behindParts(shape))), slotsOf(shape)) {}
 
 bool WarpgroupBlock::mayPass() const {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
