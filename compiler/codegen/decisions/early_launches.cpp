@@ -75,16 +75,19 @@ llvm::DenseMap<Attribute, Kernel> kernelsOf(ModuleOp program) {
 void chooseEarlyLaunches(ModuleOp program) {
   llvm::DenseMap<Attribute, Kernel> kernels = kernelsOf(program);
   llvm::DenseSet<Attribute> withoutRoom;
+  auto follows = [&](Attribute last, Attribute next) {
+    const auto found = kernels.find(next), before = kernels.find(last);
+    const bool isBrief = before != kernels.end() && before->second.isBrief();
+    if (!isBrief && found != kernels.end() && found->second.needsRoom())
+      withoutRoom.insert(last);
+  };
   program.walk([&](Block *block) {
-    Attribute last;
-    for (auto dispatch : block->getOps<flow::DispatchOp>()) {
-      const auto found = kernels.find(dispatch.entryPoint());
-      const auto before = last ? kernels.find(last) : kernels.end();
-      const bool isBrief = before != kernels.end() && before->second.isBrief();
-      if (last && !isBrief && found != kernels.end() && found->second.needsRoom())
-        withoutRoom.insert(last);
-      last = dispatch.entryPoint();
-    }
+    SmallVector<Attribute> launched;
+    for (auto dispatch : block->getOps<flow::DispatchOp>())
+      launched.push_back(dispatch.entryPoint());
+    // Behind the last one, the first one of the next call, or of the loop's next round.
+    for (auto [number, last] : llvm::enumerate(launched))
+      follows(last, launched[(number + 1) % launched.size()]);
   });
   for (auto &[entryPoint, kernel] : kernels) {
     const bool isProduct = kernel.isProduct() && !kernel.leavesParts();
