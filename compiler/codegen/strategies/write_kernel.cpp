@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/strategies/products/plans/contraction_plans.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
+#include "compiler/codegen/strategies/products/skinny.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
@@ -29,8 +30,9 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
     return function.emitError() << "strategy '" << name.getValue() << "' does not take this kernel's operations";
   for (auto [choice, value] : plan->choices) {
     auto given = kernel.strategy.getAs<IntegerAttr>(choice);
-    // Of a tile that somebody gave: patches are chosen with all their sides, and the kernel is for any rows.
-    if ((choice == kImagesOfPatch || choice == kRowStarts) && !given)
+    // Of a tile that somebody gave: patches are chosen with all their sides, the kernel is for any rows, and warps take
+    // one step after the other.
+    if ((choice == kImagesOfPatch || choice == kRowStarts || choice == kTurnsOfWarp || choice == kRing) && !given)
       continue;
     // Threads and lanes are divided by halves; how many vectors a thread keeps is any number, as are Hopper's tiles.
     const bool isHalved = choice != "chunks" && choice != "shared" && choice != "unrolled" && choice != "columns" &&

@@ -1,12 +1,13 @@
-// Weights of four bits, up to eight rows and a long sum: where code is made for Hopper alone, blocks go from tile to tile, and lanes copy packed
-// integers ahead. Shorter sums and few tiles are computed as elsewhere.
+// Weights of four bits, up to eight rows: where code is made for Hopper alone, a warp asks for four steps beside each other, and one load
+// brings their scales. Of a long sum blocks go from tile to tile, and lanes copy packed integers ahead. Few tiles are computed as elsewhere.
 // RUN: rm -rf %t.kernels && tenon-compile %s --target=sm_90a --images=ptx -o %t.tenon --print-dispatches --dump-kernels-to=%t.kernels 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=PTX --input-file=%t.kernels/long_sum_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=ROUNDS --input-file=%t.kernels/short_sum_dispatch_0_sm_90a.ptx
 // RUN: tenon-compile %s --target=sm_80 --images=ptx -o %t.tenon --print-dispatches 2>&1 | FileCheck %s --check-prefix=ELSEWHERE
 // CHECK: 1x8192x96x128
-// CHECK: {by = "skinny", few = 8, positions = 4, threads = 256, depth_warps = 8, turns = 2}
+// CHECK: {by = "skinny", few = 8, positions = 4, threads = 256, depth_warps = 8, turns = 2, ring = 1}
 // CHECK: 1x8192x32x128
-// CHECK: {by = "skinny", few = 8, positions = 4, threads = 256, depth_warps = 8}
+// CHECK: {by = "skinny", few = 8, positions = 4, threads = 256, depth_warps = 8, turns = 4}
 // CHECK: 1x1024x96x128
 // CHECK-NOT: turns
 // ELSEWHERE-NOT: turns
@@ -14,6 +15,12 @@
 // PTX: cp.async.wait_group
 // PTX: fma.rn.bf16x2
 // PTX: vote.sync.ballot.b32
+// ROUNDS-NOT: cp.async
+// ROUNDS-COUNT-8: ld.global.nc.v2.b32
+// ROUNDS-NOT: fma.rn.bf16x2
+// ROUNDS-COUNT-16: ld.global.nc.v4.b32
+// ROUNDS: fma.rn.bf16x2
+// ROUNDS: vote.sync.ballot.b32
 
 func.func @long_sum(%x: tensor<1x12288xbf16>, %bytes: tensor<8192x6144xi8>, %scale: tensor<8192x96xbf16>, %zero: tensor<8192x96xbf16>) -> tensor<1x8192xbf16> {
   %q = flow.tensor.bitcast %bytes : tensor<8192x6144xi8> -> tensor<8192x96x128xi4>

@@ -27,7 +27,7 @@ constexpr int64_t kVeryFew = 8, kFew = 32;
 constexpr int64_t kFewBesideTiles = 16;
 // Blocks that keep the queues of a large device's memory full; of fewer, each has more threads.
 constexpr int64_t kEnoughBlocks = 240, kMultiprocessors = abi::kHopperMultiprocessors;
-constexpr uint32_t kThreads = 256, kManyThreads = 512;
+constexpr uint32_t kFewestThreads = 128, kThreads = 256, kManyThreads = 512;
 // Of more rows, short sums are added sooner than more warps multiply them (an H200, 32 x 1024 x 1024: 2.9 us, with
 // kThreads 2.7).
 constexpr uint32_t kMostFewOfManyWarps = 16;
@@ -39,6 +39,12 @@ constexpr int64_t kMostRowsOfLane = 4;
 constexpr int64_t kBlocksOfRing = 264;
 constexpr uint32_t kTurnsOfRing = 2;      // with four, or each step for itself, it is slower
 constexpr int64_t kDepthOfFourBits = 128; // of a step: 16 bytes of each of four lanes
+// Reduced elements; of more than kMostOfTurns warps have many rounds, and blocks that go from tile to tile may be
+// faster for so many rows. Columns: of fewer, blocks are too few; of no more than kMostAcrossOfNarrow, tiles of 16
+// columns run all at once, three blocks of a multiprocessor.
+constexpr int64_t kLeastOfRounds = 4096, kMostOfTurns = kDepthOfFourBits * kThreads / 32 * kMostStepsInTurn;
+constexpr int64_t kMostRowsOfRing = 4, kLeastAcrossOfRounds = 1024, kLeastAcrossOfLong = 3840;
+constexpr int64_t kMostAcrossOfNarrow = 3 * kMultiprocessors * 16;
 
 SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<SpaceAxis> chosen;
@@ -93,10 +99,13 @@ private:
             .few = few,
             .positions = positions,
             .depthWarps = kThreads / 32,
-            .turns = kTurnsOfRing};
+            .turns = kTurnsOfRing,
+            .isRing = true};
   }
-  bool mayBeRing(const SkinnyShape &how) const;
+  bool mayRunAhead(const SkinnyShape &how) const;
   bool isRingFaster(const SkinnyShape &how) const;
+  bool mayHaveRounds(const SkinnyShape &how) const;
+  std::optional<SkinnyShape> aheadOf(bool fewAreRows, uint32_t few) const;
 
   /// Whether rows of both sides are known to be whole vectors (dispatch/analysis/products/hopper_tf32.h).
   bool hasBoxes() const {
@@ -134,8 +143,8 @@ TileChoice choiceOfPlan(const Plan &plan) {
                         {"threads", plan.threads},
                         {"depth_warps", plan.choice("depth_warps")}}};
   for (const auto &[name, value] : plan.choices)
-    if (name == "turns")
-      choice.numbers.emplace_back("turns", value);
+    if (name == kTurnsOfWarp || name == kRing)
+      choice.numbers.emplace_back(name.str(), value);
   return choice;
 }
 
@@ -147,27 +156,66 @@ Plan Planner::ringOf(const SkinnyShape &how) const {
              {"few", how.few},
              {"positions", how.positions},
              {"depth_warps", how.depthWarps},
-             {"turns", how.turns}},
+             {kTurnsOfWarp, how.turns},
+             {kRing, 1}},
             {{{Extent{kBlocksOfRing, {}}}, 1}}};
   plan.dynamicSharedBytes = skinnyRingBytes(product_, shape_, how, threads);
   return plan;
 }
 
-bool Planner::mayBeRing(const SkinnyShape &how) const {
+bool Planner::mayRunAhead(const SkinnyShape &how) const {
   func::FuncOp function = kernel_.function;
-  return function->hasAttr(dispatch::kHopperOnlyAttr) && how.few <= kVeryFew && !shape_.gatesAxis &&
-         mayUseRing(product_, shape_, how);
+  return function->hasAttr(dispatch::kHopperOnlyAttr) && how.few <= (how.isRing ? kVeryFew : kFewBesideTiles) &&
+         !shape_.gatesAxis && mayUseRing(product_, shape_, how);
 }
 
-/// Of weights of four bits, a sum so long that warps do not take their steps in turn, and tiles that are spread evenly:
-/// 8 for each 7 that there would be then. Elsewhere it is no faster (measured on an H200).
+/// Of a sum so long that warps do not take their steps in turn, and tiles that are spread evenly: 8 for each 7 that
+/// there would be then.
 bool Planner::isRingFaster(const SkinnyShape &how) const {
-  if (!mayBeRing(how))
-    return false;
-  const int64_t depth = skinnyDepth(product_, shape_, how.fewAreRows ? product_.right : product_.left);
   const int64_t tiles = llvm::divideCeil(*(how.fewAreRows ? columns_ : rows_), widePerBlock(how, kThreads));
-  return depth == kDepthOfFourBits && *reduced_ > depth * how.depthWarps * kMostStepsInTurn &&
-         int64_t(llvm::divideCeil(tiles, kBlocksOfRing)) * kBlocksOfRing * 7 <= tiles * 8;
+  return mayRunAhead(how) && int64_t(llvm::divideCeil(tiles, kBlocksOfRing)) * kBlocksOfRing * 7 <= tiles * 8;
+}
+
+/// Scales lie beside each other, and a warp has whole rounds.
+bool Planner::mayHaveRounds(const SkinnyShape &how) const {
+  const Operand &wide = how.fewAreRows ? product_.right : product_.left;
+  return mayRunAhead(how) && llvm::all_of(wide.inputs, [&](const OperandInput &input) {
+           const uint32_t width = product_.widthOf(wide, shape_);
+           return RunInputs::bytesOf(input, shape_, wide.vectorAxis, width) == skinny::kRingCopied ||
+                  isBesideNext(product_, shape_, how, input);
+         });
+}
+
+/// Of weights of four bits: with several steps of a warp on their way, where that is faster. Measured on an H200, rows
+/// of 1 to 16, 1024 to 128256 columns.
+std::optional<SkinnyShape> Planner::aheadOf(bool fewAreRows, uint32_t few) const {
+  const Operand &wide = fewAreRows ? product_.right : product_.left;
+  const std::optional<int64_t> rows = fewAreRows ? rows_ : columns_, across = fewAreRows ? columns_ : rows_;
+  if (!multipliesByWarps(product_) || wide.isCopied() || !across || !reduced_ ||
+      skinnyDepth(product_, shape_, wide) != kDepthOfFourBits || *reduced_ < kLeastOfRounds)
+    return std::nullopt;
+  const bool isLong = *reduced_ > kMostOfTurns;
+  if (isLong && rows && *rows <= kMostRowsOfRing)
+    for (uint32_t each : {uint32_t(kMostRowsOfLane), 2u})
+      if (const SkinnyShape ring = ringShape(fewAreRows, few, each); isRingFaster(ring))
+        return ring;
+  if (*across < (isLong ? kLeastAcrossOfLong : kLeastAcrossOfRounds) || (few > kVeryFew && !isLong))
+    return std::nullopt;
+  // Of few columns narrow tiles are one round of blocks; of more, what the few are read for counts.
+  SkinnyShape how{.fewAreRows = fewAreRows,
+                  .few = few,
+                  .positions = few > kVeryFew || *across > kMostAcrossOfNarrow ? uint32_t(kMostRowsOfLane) : 2u,
+                  .depthWarps = 0};
+  struct Round {
+    uint32_t warps, turns;
+  };
+  static constexpr Round kOfLong[] = {{8, 2}}, kOfOthers[] = {{8, 4}, {4, 4}, {4, 2}};
+  for (auto [warps, turns] : isLong ? ArrayRef(kOfLong) : ArrayRef(kOfOthers)) {
+    how.depthWarps = warps, how.turns = turns;
+    if (mayHaveRounds(how))
+      return how;
+  }
+  return std::nullopt;
 }
 
 Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) const {
@@ -226,22 +274,31 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
     how.depthWarps = uint32_t(given->number("depth_warps"));
     threads = uint32_t(given->number("threads"));
   }
-  const SkinnyShape ring = ringShape(fewAreRows, few, uint32_t(kMostRowsOfLane));
-  if (!given && isRingFaster(ring))
-    return ringOf(ring);
-  if (given && given->number("turns") != 0) {
-    how.turns = uint32_t(given->number("turns"));
-    return ringOf(how);
+  if (!given)
+    if (const std::optional<SkinnyShape> ahead = aheadOf(fewAreRows, few)) {
+      if (ahead->isRing)
+        return ringOf(*ahead);
+      how = *ahead;
+      threads = ahead->depthWarps * 32;
+    }
+  if (given) {
+    how.turns = uint32_t(given->number(kTurnsOfWarp));
+    how.isRing = given->number(kRing) != 0;
+    if (how.isRing)
+      return ringOf(how);
   }
   const SmallVector<Extent> fewExtents = extentsOf(shape_, fewAreRows ? product_.rows : product_.columns),
                             wideExtents = extentsOf(shape_, wide.across);
-  return {
+  Plan plan{
       name_,
       threads,
       {{"few_side", fewAreRows ? 1 : 2}, {"few", few}, {"positions", how.positions}, {"depth_warps", how.depthWarps}},
       {{extentsOf(shape_, product_.batch), 1},
        {fewExtents, int64_t(few)},
        {wideExtents, int64_t(widePerBlock(how, threads))}}};
+  if (how.hasRounds())
+    plan.choose(kTurnsOfWarp, how.turns);
+  return plan;
 }
 
 /// Around what is best: more and fewer positions of a lane, threads, warps that divide the sum.
@@ -273,8 +330,20 @@ std::vector<TileChoice> Planner::choices() {
   }
   for (uint32_t each : {2u, 4u}) {
     const SkinnyShape how = ringShape(fewAreRows, uint32_t(few), each);
-    if (mayBeRing(how))
+    if (mayRunAhead(how))
       choices.push_back(choiceOfPlan(ringOf(how)));
+    for (uint32_t threads : {kFewestThreads, kThreads})
+      for (uint32_t turns = 2; turns <= 8; turns *= 2) {
+        SkinnyShape rounds = how;
+        rounds.depthWarps = threads / 32, rounds.turns = turns, rounds.isRing = false;
+        if (mayRunAhead(rounds))
+          choices.push_back({kBySkinny.str(),
+                             {{"few", few},
+                              {"positions", each},
+                              {"threads", threads},
+                              {"depth_warps", rounds.depthWarps},
+                              {kTurnsOfWarp.str(), turns}}});
+      }
   }
   return choices;
 }
@@ -360,15 +429,17 @@ std::optional<Plan> Skinny::plan(const KernelFunction &kernel, const GroupShape 
 
 bool Skinny::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
-    return value == kThreads || value == kManyThreads;
+    return value == kFewestThreads || value == kThreads || value == kManyThreads;
   if (choice == "few_side")
     return value == 1 || value == 2;
   if (choice == "few")
     return value >= 8 && value <= kMostFew;
   if (choice == "positions")
     return value == 2 || value == 4 || value == 8;
-  if (choice == "turns")
-    return value == kTurnsOfRing;
+  if (choice == kRing)
+    return value == 1;
+  if (choice == kTurnsOfWarp)
+    return value == 2 || value == 4 || value == 8;
   return choice != "depth_warps" || value <= int64_t(kThreads / 32) || value == int64_t(kManyThreads / 32);
 }
 
@@ -378,7 +449,8 @@ void Skinny::write(Writer &writer) const {
                         .few = uint32_t(writer.choice("few")),
                         .positions = uint32_t(writer.choice("positions")),
                         .depthWarps = std::min(uint32_t(writer.choice("depth_warps")), writer.k.threads / 32),
-                        .turns = uint32_t(writer.choiceOr("turns", 0))};
+                        .turns = uint32_t(writer.choiceOr(kTurnsOfWarp, 0)),
+                        .isRing = writer.choiceOr(kRing, 0) != 0};
   writeSkinnyProduct({.kernel = writer.kernel,
                       .shape = writer.shape,
                       .product = *product,

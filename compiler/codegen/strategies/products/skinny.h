@@ -8,6 +8,9 @@
 
 namespace tenon::compiler::codegen {
 
+// Choices that a plan may lack: steps of a warp that are on their way together, and that blocks go from tile to tile.
+inline constexpr llvm::StringLiteral kTurnsOfWarp = "turns", kRing = "ring";
+
 class Skinny : public Strategy {
 public:
   llvm::StringRef name() const override { return "skinny"; }

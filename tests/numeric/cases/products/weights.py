@@ -146,13 +146,22 @@ class Weights:
 TILES = (("u4", "bf16", 1, 72, 32, 128, False), ("i4", "bf16", 7, 40, 32, 64, False), ("u4", "bf16", 8, 33, 16, 128, True),
          ("i8", "bf16", 3, 72, 16, 128, False), ("i8", "bf16", 1, 4240, 8, 128, True), ("u4", "f16", 2, 40, 16, 128, False))
 
+# Warps that have several steps beside each other: as above, and positions of a lane, threads, steps. One round or two; groups that are not a
+# step's, whose scales are no vector; scales of which something is not exact.
+ROUNDS = (("u4", "bf16", 1, 72, 64, 128, False, 4, 256, 4), ("i4", "bf16", 7, 40, 32, 64, False, 2, 128, 4), ("u4", "bf16", 8, 33, 16, 128, True, 2, 128, 4),
+          ("i8", "bf16", 3, 72, 16, 128, False, 4, 256, 2), ("u4", "f16", 2, 40, 32, 128, False, 2, 128, 8), ("i4", "bf16", 13, 40, 32, 128, False, 4, 256, 4))
+
 
 def tiles():
     for number, (kind, element, rows, columns, groups, each, is_huge) in enumerate(TILES):
-        tile = f'by = "skinny", few = 8, positions = {2 if columns > 1000 or number % 2 else 4}, threads = 256, depth_warps = 8, turns = 2'
+        tile = f'by = "skinny", few = 8, positions = {2 if columns > 1000 or number % 2 else 4}, threads = 256, depth_warps = 8, turns = 2, ring = 1'
         shape = (rows, columns, groups, each, False)
         yield Case("tile of few rows, packed weights" + (", huge scales" if is_huge else ""), f"{kind} to {element}",
                    Weights(kind, element, "collapsed", shape, "ng", tile, is_huge))
+    for kind, element, rows, columns, groups, each, is_huge, positions, threads, turns in ROUNDS:
+        tile = f'by = "skinny", few = {8 if rows <= 8 else 16}, positions = {positions}, threads = {threads}, depth_warps = {threads // 32}, turns = {turns}'
+        yield Case("rounds of few rows, packed weights" + (", huge scales" if is_huge else ""), f"{kind} to {element}",
+                   Weights(kind, element, "collapsed", (rows, columns, groups, each, False), "ng", tile, is_huge))
 
 
 def cases(sizes):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/skinny/skinny_product.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/skinny/skinny_roles.h"
 #include "compiler/codegen/kernel/narrow/scaled_numbers.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -287,8 +288,15 @@ void SkinnyProduct::runFew() {
       wide_, std::min(wide_.isAlongReduced ? each_ : how_.positions, product_.widthOf(wide_, kernel_.shape)));
   if (few_.isAlongReduced)
     aligned = k_.both(aligned, space_.isAligned(few_, std::min(each_, product_.widthOf(few_, kernel_.shape))));
+  if (how_.hasRounds()) {
+    inputs_.emplace(kernel_, wide_, each_);
+    // Four bits each: their neighbours are a half of a word apart, where both are masked out of it at once.
+    isApart_ = each_ == 2 * kBytesOfLane;
+    aligned = k_.both(aligned, areSharedAligned());
+  }
   Values sums = k_.choose(
-      aligned, SmallVector<Type>(sumCount(), type_), [&] { return steps(true); }, [&] { return steps(false); });
+      aligned, SmallVector<Type>(sumCount(), type_), [&] { return how_.hasRounds() ? rounds() : steps(true); },
+      [&] { return steps(false); });
   if (!isMma_)
     for (uint32_t mask = 1; mask < kLanesOfGroup; mask *= 2)
       for (Value &sum : sums)
@@ -301,8 +309,17 @@ void SkinnyProduct::runFew() {
   storeResults(warps);
 }
 
+/// Of a multiprocessor. Of narrow tiles in rounds that are more than two blocks for each there are three.
+uint32_t SkinnyProduct::residentThreads() const {
+  constexpr uint32_t kFew = 512, kMany = 768;
+  const std::optional<int64_t> across = space_.knownSize(wide_.across);
+  const bool areMany = how_.hasRounds() && how_.positions == 2 && across &&
+                       *across > int64_t(2 * abi::kHopperMultiprocessors) * widePerBlock(how_, k_.threads);
+  return areMany ? kMany : kFew;
+}
+
 void SkinnyProduct::run() {
-  k_.wantResident(512 / k_.threads);
+  k_.wantResident(residentThreads() / k_.threads);
   const uint32_t warps = k_.threads / kWarp;
   warpsAcross_ = warps / how_.depthWarps;
   wideOfWarp_ = kGroups * how_.positions;
@@ -318,7 +335,7 @@ void SkinnyProduct::run() {
       fewAtOnce_ = fewAtOnceOf(*known);
   const uint32_t rows = isMma_ ? how_.few : fewAtOnce_;
   const uint32_t bytes = rows * (warpsAcross_ * wideOfWarp_ + kPadding) * dispatch::elementBytes(type_);
-  if (how_.turns != 0)
+  if (how_.isRing)
     return runTiles();
   arena_ = k_.shared(k_.b.getI8Type(), std::max(bytes, std::min(how_.depthWarps * bytes, kMostSkinnyBytes)));
   if (isMma_ || how_.few <= fewAtOnce_)

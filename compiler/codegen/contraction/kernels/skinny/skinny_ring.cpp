@@ -47,6 +47,7 @@ void SkinnyProduct::runTiles() {
   arena_ = k_.at(ring_, k_.b.getI8Type(), k_.number(ringBytes));
   Value aligned = k_.both(space_.isAligned(wide_, each_),
                           space_.isAligned(few_, std::min(each_, product_.widthOf(few_, kernel_.shape))));
+  aligned = k_.both(aligned, areSharedAligned());
   k_.branch(
       aligned, [&] { runRing(); },
       [&] {
@@ -63,7 +64,7 @@ void SkinnyProduct::runTiles() {
 
 SkinnyProduct::Place SkinnyProduct::behind(const Place &place) {
   Value next = k_.add(place.step, k_.number(stepsOfRound())), isOfTile = k_.less(next, stepsOfTile());
-  return {k_.select(isOfTile, place.tile, k_.add(place.tile, k_.blocks())), k_.select(isOfTile, next, depthWarp_)};
+  return {k_.select(isOfTile, place.tile, k_.add(place.tile, k_.blocks())), k_.select(isOfTile, next, firstStep())};
 }
 
 /// A lane's run in a turn of a round. Behind the last tile it is one of the first.
@@ -96,40 +97,70 @@ void SkinnyProduct::ask(const Place &place, Value stage) {
   core_.closeGroup();
 }
 
-/// What is not copied, of all runs of a round. (Lanes of a group that load it for a turn each and tell each other, so
-/// that fewer lines are looked up, were 5 % slower.)
+/// What is not copied, of all runs of a round, [position][input], and there for all turns at once or [turn].
 SkinnyProduct::Values SkinnyProduct::loadOthers(const Place &place) {
   Values loaded;
-  for (uint32_t run = 0; run < runsOfRound(); ++run) {
-    const TileSpace::Begun where = runAt(place, run / how_.positions, run % how_.positions);
-    for (size_t input = 0; input < inputs_->count(); ++input)
-      if (inputs_->bytes(input) != kRingCopied)
-        loaded.push_back(k_.load(inputs_->type(input), inputs_->address(input, where), inputs_->bytes(input)));
-  }
+  for (uint32_t position = 0; position < how_.positions; ++position)
+    for (size_t input = 0; input < inputs_->count(); ++input) {
+      if (inputs_->bytes(input) == kRingCopied)
+        continue;
+      if (isBesideNext(input)) {
+        const uint32_t bytes = inputs_->bytes(input) * how_.turns;
+        Type type = bytes % 4 == 0 ? Type(VectorType::get(bytes / 4, k_.b.getI32Type()))
+                                   : Type(VectorType::get(how_.turns, inputs_->type(input)));
+        loaded.push_back(k_.load(type, inputs_->address(input, runAt(place, 0, position)), bytes));
+        continue;
+      }
+      for (uint32_t turn = 0; turn < how_.turns; ++turn)
+        loaded.push_back(k_.load(inputs_->type(input), inputs_->address(input, runAt(place, turn, position)),
+                                 inputs_->bytes(input)));
+    }
   return loaded;
+}
+
+/// Of a turn, in the order in which they were loaded.
+Value SkinnyProduct::takeOther(ArrayRef<Value> &others, uint32_t turn, size_t input) {
+  if (!isBesideNext(input)) {
+    Value value = others[turn];
+    others = others.drop_front(how_.turns);
+    return value;
+  }
+  auto type = VectorType::get(how_.turns, inputs_->type(input));
+  Value all = others.front();
+  others = others.drop_front();
+  if (all.getType() != type)
+    all = LLVM::BitcastOp::create(k_.b, k_.loc, type, all);
+  return LLVM::ExtractElementOp::create(k_.b, k_.loc, all, k_.number(turn));
 }
 
 /// Adds a turn's products to the sums. @param others of the round
 SkinnyProduct::Values SkinnyProduct::multiplyTurn(const Place &place, uint32_t turn, Value stage,
                                                   ArrayRef<Value> others, Values sums) {
-  const uint32_t count = kBytesOfLane / dispatch::elementBytes(wide_.value.getType());
-  const Value *other = others.begin() + turn * (others.size() / how_.turns);
   SmallVector<Values> loaded(how_.positions); // [position][input]
   for (uint32_t position = 0; position < how_.positions; ++position)
     for (size_t input = 0; input < inputs_->count(); ++input)
       loaded[position].push_back(
           inputs_->bytes(input) != kRingCopied
-              ? *other++
+              ? takeOther(others, turn, input)
               : k_.load(inputs_->type(input), ringSlot(stage, turn * how_.positions + position, input), kRingCopied));
+  SmallVector<TileSpace::Begun> runs;
+  for (uint32_t position = 0; position < how_.positions; ++position)
+    runs.push_back(runAt(place, turn, position));
+  return multiplyRuns(runs, loaded, firstReduced(stepOf(place, turn)), std::move(sums));
+}
+
+/// Adds the products of a step, of which packed integers are there. @param loaded [position][input]
+SkinnyProduct::Values SkinnyProduct::multiplyRuns(ArrayRef<TileSpace::Begun> runs, ArrayRef<Values> loaded,
+                                                  Value reduced, Values sums) {
+  const uint32_t count = kBytesOfLane / dispatch::elementBytes(wide_.value.getType());
   SmallVector<Step> parts; // the few, as they are read 16 bytes at a time
-  Value reduced = firstReduced(stepOf(place, turn));
   for (uint32_t first = 0; first < each_; first += count)
     loadFew(parts.emplace_back(), k_.add(reduced, k_.number(first)), count, /*isFast=*/true, /*mayEnd=*/false);
   SmallVector<Values> wide;
   for (uint32_t position = 0; position < how_.positions; ++position) {
     Bodies::Scope ofRun(bodies_);
     inputs_->stage(loaded[position]);
-    wide.push_back(space_.finish(runAt(place, turn, position)));
+    wide.push_back(space_.finish(runs[position]));
   }
   bodies_.unstage();
   for (auto [number, part] : llvm::enumerate(parts)) {
@@ -142,7 +173,7 @@ SkinnyProduct::Values SkinnyProduct::multiplyTurn(const Place &place, uint32_t t
 }
 
 void SkinnyProduct::runRing() {
-  const Place firstPlace{k_.block(), depthWarp_};
+  const Place firstPlace{k_.block(), firstStep()};
   const Values begun = loadOthers(firstPlace);
   ask(firstPlace, k_.number(0));
   Value first = arena_;
@@ -155,7 +186,7 @@ void SkinnyProduct::runRing() {
     Values carried = llvm::to_vector(ofTile.drop_front());
     carried.append(sumCount(), neutral(k_, product_.sum.sum));
     carried.push_back(arith::ConstantIntOp::create(k_.b, k_.loc, k_.b.getI32Type(), 0)); // what is not exact
-    carried = k_.loop(depthWarp_, stepsOfTile(), k_.number(stepsOfRound()), carried, [&](Value step, ValueRange now) {
+    carried = k_.loop(firstStep(), stepsOfTile(), k_.number(stepsOfRound()), carried, [&](Value step, ValueRange now) {
       Bodies::Scope scope(bodies_);
       const Place here{tile, step}, next = behind(here);
       Value stage = now[0], other = k_.sub(k_.number(kRingStages - 1), stage);

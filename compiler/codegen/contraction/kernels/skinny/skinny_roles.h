@@ -13,7 +13,7 @@ class SkinnyProduct {
 public:
   SkinnyProduct(const ProductKernel &kernel, const SkinnyShape &how, bool hasTensorCores)
       : kernel_(kernel), how_(how), product_(kernel.product), k_(kernel.k), bodies_(kernel.bodies),
-        space_(how.turns == 0 ? TileSpace(kernel_) : TileSpace(kernel_, k_.number(0), k_.number(0), k_.number(0))),
+        space_(!how.isRing ? TileSpace(kernel_) : TileSpace(kernel_, k_.number(0), k_.number(0), k_.number(0))),
         core_(k_, how.fewAreRows ? kernel.product.rightWarpElement() : kernel.product.warpElement(),
               how.fewAreRows ? kernel.product.warpElement() : kernel.product.rightWarpElement(), kernel.target),
         wide_(how.fewAreRows ? kernel.product.right : kernel.product.left),
@@ -55,6 +55,7 @@ private:
   uint32_t fewAtOnceOf(int64_t few) const;
   uint32_t singlyTogether() const;
   void runFew();
+  uint32_t residentThreads() const;
   Values combineWarps(Values sums, uint32_t &warps);
   void forEachSum(llvm::function_ref<void(size_t number, Value few, Value wide)> body);
   Value slot(Value warp, Value few, Value wide);
@@ -72,6 +73,12 @@ private:
   void storeCell(const Cell &cell, const Point &point, uint32_t warps);
   void storeCells(uint32_t warps);
 
+  // Rounds of steps beside each other (skinny_rounds.cpp).
+  bool isBesideNext(size_t input) const;
+  Value areSharedAligned();
+  llvm::SmallVector<llvm::SmallVector<Values>> loadRound(Value step);
+  Values rounds();
+
   // Tile after tile (skinny_ring.cpp).
   /// The first step of a round.
   struct Place {
@@ -81,9 +88,8 @@ private:
   uint32_t stepsOfRound() const { return how_.depthWarps * how_.turns; }
   Value tiles();
   Value stepsOfTile() { return k_.div(space_.reduced(), k_.number(kernel_.depth)); }
-  Value stepOf(const Place &place, uint32_t turn) {
-    return k_.add(place.step, k_.number(int64_t(turn) * how_.depthWarps));
-  }
+  Value stepOf(const Place &place, uint32_t turn) { return k_.add(place.step, k_.number(turn)); }
+  Value firstStep() { return k_.mul(depthWarp_, k_.number(how_.turns)); } // of a tile, of the warp
   void runTiles();
   void forEachTile(Values carried, llvm::function_ref<Values(Value tile, mlir::ValueRange carried)> body);
   void runRing();
@@ -92,6 +98,8 @@ private:
   Value ringSlot(Value stage, uint32_t run, size_t input);
   void ask(const Place &place, Value stage);
   Values loadOthers(const Place &place);
+  Value takeOther(llvm::ArrayRef<Value> &others, uint32_t turn, size_t input);
+  Values multiplyRuns(llvm::ArrayRef<TileSpace::Begun> runs, llvm::ArrayRef<Values> loaded, Value reduced, Values sums);
   Values multiplyTurn(const Place &place, uint32_t turn, Value stage, llvm::ArrayRef<Value> others, Values sums);
 
   ProductKernel kernel_;

@@ -54,6 +54,19 @@ bool mayUseRing(const Product &product, const GroupShape &shape, const SkinnySha
   });
 }
 
+bool isBesideNext(const Product &product, const GroupShape &shape, const SkinnyShape &how, const OperandInput &input) {
+  const Operand &wide = wideOf(product, how);
+  const KernelTensor &tensor = input.input->tensor;
+  const uint32_t width = product.widthOf(wide, shape);
+  if (product.reduced.size() != 2 || product.reduced.back() != wide.vectorAxis ||
+      shape.axes[wide.vectorAxis].size != int64_t(kLanesOfGroup) * width ||
+      RunInputs::bytesOf(input, shape, wide.vectorAxis, width) != dispatch::elementBytes(tensor.element))
+    return false;
+  const unsigned steps = product.reduced.front();
+  return shape.along(tensor, input.op->op, steps) == GroupShape::Along::Adjacent && shape.axes[steps].size &&
+         *shape.axes[steps].size % how.turns == 0;
+}
+
 uint32_t skinnyRingBytes(const Product &product, const GroupShape &shape, const SkinnyShape &how, uint32_t threads) {
   const Operand &wide = wideOf(product, how);
   uint32_t ofRun = 0;

@@ -23,9 +23,9 @@ struct SkinnyShape {
   uint32_t few;        // of a block, a multiple of 8
   uint32_t positions;  // of the wide side, of a lane: 2, 4 or 8
   uint32_t depthWarps; // warps that divide the reduced elements
-  // Steps of a warp that are on their way together, where blocks go from tile to tile (skinny_ring.cpp); 0: they do
-  // not.
-  uint32_t turns = 0;
+  uint32_t turns = 0;  // steps of a warp that lie beside each other and are on their way together; 0: one by one
+  bool isRing = false; // blocks go from tile to tile (skinny_ring.cpp)
+  bool hasRounds() const { return turns != 0 && !isRing; } // skinny_rounds.cpp
 };
 
 /// Bytes of shared memory that what one of the warps' parts has summed takes, of sums of so many bytes; at most
@@ -42,6 +42,9 @@ uint32_t skinnyDepth(const Product &product, const GroupShape &shape, const Oper
 /// Whether blocks may go from tile to tile, each lane with packed integers of several steps on their way: where they
 /// are computed from on tensor cores, of known sizes, in whole steps and at least one for each warp.
 bool mayUseRing(const Product &product, const GroupShape &shape, const SkinnyShape &how);
+/// Whether what all of a run share of an input, a scale, lies beside what the run of the next step has of it, and what
+/// the steps of a round have is one vector.
+bool isBesideNext(const Product &product, const GroupShape &shape, const SkinnyShape &how, const OperandInput &input);
 /// Steps of packed integers that a warp does one after the other, unrolled; more than those in a loop.
 inline constexpr uint32_t kMostStepsInTurn = 8;
 /// What a tile's warps have summed then.

@@ -64,6 +64,21 @@ TEST_F(SkinnyShapeTest, RowsAreNoMoreThanABlockHas) {
   EXPECT_TRUE(mayUse());
 }
 
+TEST_F(SkinnyShapeTest, ScalesOfARoundAreOneVector) {
+  auto areBeside = [&](uint32_t turns) {
+    SkinnyShape how = shapeOf(8);
+    how.turns = turns;
+    return llvm::map_to_vector(product_->right.inputs,
+                               [&](const OperandInput &input) { return isBesideNext(*product_, *shape_, how, input); });
+  };
+  using Flags = llvm::SmallVector<bool>;
+  read("1", 64, 36, 128, 2); // packed integers, scales
+  EXPECT_EQ(areBeside(4), (Flags{false, true}));
+  EXPECT_EQ(areBeside(8), (Flags{false, false})) << "a row begins inside of a vector";
+  read("1", 64, 32, 64, 2);
+  EXPECT_EQ(areBeside(4), (Flags{false, false})) << "a step has two of them";
+}
+
 TEST_F(SkinnyShapeTest, TwoBlocksFitAMultiprocessor) {
   read("8", 8192, 224, 128, 2);
   EXPECT_LE(2 * (skinnyRingBytes(*product_, *shape_, shapeOf(8), 256) + 1024), 228u << 10);
