@@ -173,9 +173,11 @@ void WarpgroupProduct::consume() {
       const Values loaded = narrow && !kernel_.product.addsSteps() && producers_ == 1
                                 ? narrow->load(tile.space, firstColumn(), groupColumns(), isNarrow)
                                 : Values();
-      const Values sums = multiply(tile, part, parts);
-      if (isDeep())
+      Values sums = multiply(tile, part, parts);
+      if (isDeep()) { // sums of a part that is not there have places of the others'
+        sums.append(sums.size() / parts * (this->parts() - parts), neutral(k_, kernel_.product.sum.sum));
         return writeWithCluster(tile, sums);
+      }
       if (!isShared())
         return finish(tile, sums, loaded, parts);
       k_.branch(

@@ -121,15 +121,20 @@ uint32_t warpgroupDepth(Type element) {
   return kStepBytes * 8 / element.getIntOrFloatBitWidth();
 }
 
-/// Of 64 or 128 rows, any number of eights for each consumer, where instructions take it. What is added step by step
-/// has registers for so many.
+static constexpr uint32_t kTallRows = 2 * kConsumers * kGroupRows;
+static_assert(kTallRows * kMostFittedOfFour * sizeof(float) <=
+              stagesOf(kTallRows, kMostFittedOfFour) * stageBytesOf(kTallRows, kMostFittedOfFour)); // a cluster's sums
+
+/// Of 64, 128 or 256 rows, any number of eights for each consumer, where instructions take it. What is added step by
+/// step has registers for so many.
 static bool isFittedTile(int64_t rows, int64_t columns, const Operand &right) {
   const Type factor = right.factor;
   const bool isFloat =
       factor.isF16() || factor.isBF16() || (isa<FloatType>(factor) && factor.getIntOrFloatBitWidth() == 8);
   return isFloat && right.isAlongReduced && columns >= kLeastFittedColumns && columns % kFittedMultiple == 0 &&
          ((rows == kGroupRows && columns <= kMostFittedColumns) ||
-          (rows == kConsumers * kGroupRows && columns <= kMostFittedOfTwo));
+          (rows == kConsumers * kGroupRows && columns <= kMostFittedOfTwo) ||
+          (rows == kTallRows && columns <= kMostFittedOfFour && factor.getIntOrFloatBitWidth() == 16));
 }
 
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {

@@ -19,8 +19,10 @@ inline constexpr uint32_t kWarpgroupThreads = 3 * 128;
 inline constexpr uint32_t kComputingThreads = 4 * 128;
 /// Reduced elements of a step.
 uint32_t warpgroupDepth(mlir::Type element);
-/// Columns of tiles that are fitted: multiples, of 64 rows and of 128, whose sums have registers for fewer.
-constexpr int64_t kFittedMultiple = 16, kLeastFittedColumns = 32, kMostFittedColumns = 256, kMostFittedOfTwo = 192;
+/// Columns of tiles that are fitted: multiples, of 64 rows, and of 128 and 256, whose sums have registers for fewer.
+/// The sums of one of 256 rows have to fit where its stages were.
+constexpr int64_t kFittedMultiple = 16, kLeastFittedColumns = 32, kMostFittedColumns = 256, kMostFittedOfTwo = 192,
+                  kMostFittedOfFour = 144;
 /// Tiles that it computes: 256 rows and 128 columns; 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256
 /// columns, or 64 or 192 where the right side lies along the reduced elements. Of f16, bf16 and f8 that lies along
 /// them, those that are fitted, too.

@@ -45,10 +45,10 @@ inline constexpr uint32_t kBarrierOfConsumers = 5;
 inline constexpr uint32_t kFirstTurn = 6;
 inline constexpr uint32_t kFewBlocks = 64;
 
-inline uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
+constexpr uint32_t stageBytesOf(uint32_t rows, uint32_t columns) {
   return (rows + columns) * kStepBytes;
 }
-inline uint32_t stagesOf(uint32_t rows, uint32_t columns) {
+constexpr uint32_t stagesOf(uint32_t rows, uint32_t columns) {
   return kOperandBytes / stageBytesOf(rows, columns);
 }
 /// Where lines are shifted, for what lies beside them behind the stages.

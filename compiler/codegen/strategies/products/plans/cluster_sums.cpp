@@ -39,9 +39,16 @@ bool haveBoxes(const GroupShape &shape, const Product &product, const WarpgroupT
          tightMapOf(shape, product, product.right, uint32_t(tile.columns), depth);
 }
 
+/// Of 256 rows, sums of two parts of 64 x columns for each consumer: of matrices that lie as they are multiplied.
+static bool mayShareTall(const GroupShape &shape, const Product &product) {
+  const Type factor = product.right.factor;
+  return (factor.isF16() || factor.isBF16()) && product.left.isAlongReduced && product.right.isAlongReduced &&
+         waitsForMatrix(shape, product);
+}
+
 bool mayShareInCluster(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const uint32_t depth = warpgroupDepth(product.left.value.getType());
-  return !product.routes && product.places.empty() && tile.rows <= kLargeTile &&
+  return !product.routes && product.places.empty() && (tile.rows <= kLargeTile || mayShareTall(shape, product)) &&
          isWarpgroupTile(tile.rows, tile.columns, product.right) && shape.sizeOf(product.reduced) != 0 &&
          !ComputedTile::operandOf(product, shape) && !patchesOfRows(shape, product, tile.rows) &&
          !patchesOfReduced(shape, product, depth) && (mayCopyRows(product) || haveBoxes(shape, product, tile));
@@ -84,9 +91,7 @@ bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupT
   return *warpgroupTilesOf(shape, product, tile) <= dispatch::clustersAtOnce(deep);
 }
 
-/// The same where both operands are matrices and rows are more than the smallest tile has: what is read is known better
-/// (microsecondsOfReads).
-static double timeOfKnown(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
+double timeOfKnown(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep) {
   const double ofReads = microsecondsOfReads(shape, product, tile, deep);
   if (ofReads == 0)
     return timeInClusters(shape, product, tile, deep);
@@ -98,6 +103,11 @@ static double timeOfKnown(const GroupShape &shape, const Product &product, const
   const double added = double(tile.rows * tile.columns) * sizeof(float) * double(deep - 1) / double(deep);
   return std::max(ofSteps, ofReads) + kMicrosecondsOfTile + dispatch::kMicrosecondsOfMeeting +
          added * dispatch::kMicrosecondsOfClusterByte;
+}
+
+double mostOfClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &whole, double shared) {
+  const double gain = microsecondsOfReads(shape, product, whole) > 0 ? kLeastGainOfReads : kLeastGain;
+  return (1 - gain) * std::min(timeOfKnown(shape, product, whole, 1), shared);
 }
 
 std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
@@ -112,10 +122,9 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
     return std::nullopt;
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
   std::optional<ClusterSums> best;
-  const double gain = microsecondsOfReads(shape, product, whole) > 0 ? kLeastGainOfReads : kLeastGain;
-  double least = (1 - gain) * std::min(timeOfKnown(shape, product, whole, 1), shared);
+  double least = mostOfClusters(shape, product, whole, shared);
   for (const WarpgroupTile &tile : warpgroupTiles()) {
-    if (tile.rows > kSmallTile && isSideBySide(shape, product, kSmallTile))
+    if (tile.rows > kLargeTile || (tile.rows > kSmallTile && isSideBySide(shape, product, kSmallTile)))
       continue;
     if (*columns <= tile.columns / 2 && tile.columns > kSmallTile) // a narrower one has all of them
       continue;

@@ -22,6 +22,12 @@ int64_t mostDeep(const GroupShape &shape, const Product &product, const Warpgrou
 
 /// What a device takes for tiles that so many blocks have each (1: whole ones), in microseconds, of known sizes.
 double timeInClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);
+/// The same where both operands are matrices and rows are more than the smallest tile has: what is read is known better
+/// (microsecondsOfReads).
+double timeOfKnown(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);
+/// What clusters may take where whole tiles, or those with the last ones in parts, are the others: less is gained than
+/// what the model may be wrong by.
+double mostOfClusters(const GroupShape &shape, const Product &product, const WarpgroupTile &whole, double shared);
 
 /// Whether the clusters of all tiles run at once, where sizes are known.
 bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);

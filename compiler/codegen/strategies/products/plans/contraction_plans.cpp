@@ -168,8 +168,11 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
     whole = planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*fitted});
   }
   const std::optional<SharedSums> shared = bestSharedSums(kernel, shape, product, *known);
-  if (const std::optional<ClusterSums> sums =
-          bestClusterSums(kernel, shape, product, *known, shared ? shared->microseconds : HUGE_VAL))
+  const double ofShared = shared ? shared->microseconds : HUGE_VAL;
+  std::optional<ClusterSums> sums = bestClusterSums(kernel, shape, product, *known, ofShared);
+  if (const std::optional<ClusterSums> tall = bestTallTile(kernel, shape, product, *known, ofShared, sums))
+    sums = tall;
+  if (sums)
     return {planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*sums->tile, 1, 1, sums->deep})};
   if (const WarpgroupTile *inTurn =
           bestTurns(kernel, shape, product, shared ? *shared->tile : *known,

@@ -90,11 +90,12 @@ bool areSplit(const GroupShape &shape, const Operand &operand, int64_t bytes) {
 bool areLinesSplit(const GroupShape &shape, const Operand &operand) {
   return areSplit(shape, operand, kLineBytes);
 }
+
+} // namespace
+
 bool areSectorsSplit(const GroupShape &shape, const Operand &operand) {
   return areSplit(shape, operand, kSectorBytes);
 }
-
-} // namespace
 
 double stepsOf(const GroupShape &shape, const Product &product) {
   const int64_t depth = warpgroupDepth(product.left.value.getType());

@@ -51,6 +51,8 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
 /// What a device takes for a product in such tiles, where its sizes are known.
 std::optional<double> microsecondsOf(const GroupShape &shape, const Product &product, const WarpgroupTile &tile);
 
+/// Whether rows of the operand begin anywhere in a sector of the cache.
+bool areSectorsSplit(const GroupShape &shape, const Operand &operand);
 /// Matrices that lie in memory as they are multiplied, of known sizes.
 bool waitsForMatrix(const GroupShape &shape, const Product &product);
 /// What it takes to bring a matrix and more than 64 rows to the multiprocessors, from memory and through the

@@ -17,7 +17,8 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr int64_t kMultiple = kFittedMultiple, kLeastColumns = kLeastFittedColumns;
-constexpr size_t kCount = (kMostFittedColumns + kMostFittedOfTwo - 2 * (kLeastColumns - kMultiple)) / kMultiple;
+constexpr size_t kCount =
+    (kMostFittedColumns + kMostFittedOfTwo + kMostFittedOfFour - 3 * (kLeastColumns - kMultiple)) / kMultiple;
 
 /// What a step of 64 rows takes, between what was measured.
 constexpr double ofSmall(int64_t columns) {
@@ -35,6 +36,10 @@ constexpr double ofLarge(int64_t columns) {
   return 0.142 + 0.00215 * double(columns);
 }
 
+constexpr double ofTall(int64_t columns) {
+  return 2 * ofLarge(columns);
+}
+
 constexpr std::array<WarpgroupTile, kCount> makeTiles() {
   std::array<WarpgroupTile, kCount> tiles{};
   size_t number = 0;
@@ -42,6 +47,8 @@ constexpr std::array<WarpgroupTile, kCount> makeTiles() {
     tiles[number++] = {kSmallTile, columns, ofSmall(columns), ofSmall(columns)};
   for (int64_t columns = kLeastColumns; columns <= kMostFittedOfTwo; columns += kMultiple)
     tiles[number++] = {kLargeTile, columns, ofLarge(columns), ofLarge(columns)};
+  for (int64_t columns = kLeastColumns; columns <= kMostFittedOfFour; columns += kMultiple)
+    tiles[number++] = {kTallTile, columns, ofTall(columns), ofTall(columns)};
   return tiles;
 }
 constexpr std::array<WarpgroupTile, kCount> kFittedTiles = makeTiles();
@@ -154,13 +161,33 @@ const WarpgroupTile *bestFittedTile(const KernelFunction &kernel, const GroupSha
   const double most = (1 - kLeastGain) * *microsecondsWithReads(shape, product, whole);
   double least = HUGE_VAL;
   for (const WarpgroupTile &tile : fittedTiles()) {
-    if (!isFitted(shape, product, tile) || !haveBoxes(shape, product, tile))
+    if (tile.rows == kTallTile || !isFitted(shape, product, tile) || !haveBoxes(shape, product, tile))
       continue;
     const double taken = *microsecondsWithReads(shape, product, tile);
     const double times = std::ceil(double(*shape.sizeOf(product.rows)) / double(tile.rows));
     if (const double with = taken * (1 + (times - 1) * kShareOfReading); taken < most && with < least)
       best = &tile, least = with;
   }
+  return best;
+}
+
+std::optional<ClusterSums> bestTallTile(const KernelFunction &kernel, const GroupShape &shape, const Product &product,
+                                        const WarpgroupTile &whole, double shared,
+                                        const std::optional<ClusterSums> &sums) {
+  // What smaller tiles read twice takes long then (bf16 nt 188 x 8016 x 5048 51.2 -> 43.3 us; of whole lines 160 x 4096
+  // x 14336 45.2, in such tiles 48.5).
+  if (!isForHopper(kernel) || !waitsForMatrix(shape, product) || shape.sizeOf(product.batch) != 1 ||
+      !areSectorsSplit(shape, product.right) || *shape.sizeOf(product.rows) <= kLargeTile ||
+      !isSideBySide(shape, product, kTallTile))
+    return std::nullopt;
+  double least =
+      sums ? timeOfKnown(shape, product, *sums->tile, sums->deep) : mostOfClusters(shape, product, whole, shared);
+  std::optional<ClusterSums> best;
+  for (const WarpgroupTile &tile : fittedTiles())
+    for (int64_t deep = 2, most = tile.rows == kTallTile ? mostDeep(shape, product, tile) : 1; deep <= most; ++deep)
+      if (isFitted(shape, product, tile, deep))
+        if (const double taken = timeOfKnown(shape, product, tile, deep); taken < least)
+          best = {&tile, deep}, least = taken;
   return best;
 }
 

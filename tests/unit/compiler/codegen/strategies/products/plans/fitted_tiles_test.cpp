@@ -51,6 +51,23 @@ TEST_F(FittedTilesTest, OneRoundOfBlocksReadsALargeMatrix) {
   }
 }
 
+TEST_F(FittedTilesTest, TallTilesHaveRowsThatBeginInsideOfASector) {
+  for (auto [m, n, k, deep] :
+       {std::array<int64_t, 4>{141, 9408, 5416, 2}, {188, 8016, 5048, 2}, {180, 5120, 5000, 3}}) {
+    const Blocks blocks = blocksOf(m, n, k);
+    EXPECT_EQ(blocks.deep, deep) << m << " x " << n << " x " << k;
+    EXPECT_EQ(plans(m, n, k).front().choice("warpgroup_rows"), 256) << m << " x " << n << " x " << k;
+    EXPECT_LE(blocks.tiles * blocks.deep, kMultiprocessors) << m << " x " << n << " x " << k;
+  }
+  EXPECT_NE(plans(180, 5120, 5120).front().choice("warpgroup_rows"), 256) << "whole lines";
+  EXPECT_NE(plans(300, 5120, 5000).front().choice("warpgroup_rows"), 256) << "it does not have all rows";
+  const abi::TargetArch hopper{90, abi::ArchSuffix::A};
+  const std::vector<Plan> found = plans(141, 9408, 5416);
+  const std::optional<TileChoice> chosen = Contraction().choiceOf(*kernel_, *shape_, found.at(0), hopper);
+  ASSERT_TRUE(chosen);
+  EXPECT_TRUE(llvm::is_contained(Contraction().choices(*kernel_, *shape_, hopper), *chosen)) << chosen->text();
+}
+
 TEST_F(FittedTilesTest, OtherTargetsKeepTheirTiles) {
   const std::vector<Plan> found = plans(130, 6144, 4096, /*isForHopper=*/false);
   EXPECT_EQ(found.at(0).choice("warpgroup_columns") % 64, 0);
