@@ -20,6 +20,7 @@
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
+#include "compiler/dispatch/analysis/products/warp_tiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,6 +92,8 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
     auto takesMaps = [](const Target &target) { return target.arch == kHopper; };
     hasMapTarget_ = llvm::any_of(*targets, takesMaps);
     hasOnlyMapTargets_ = hasMapTarget_ && llvm::all_of(*targets, takesMaps);
+    warpDevice_ =
+        dispatch::WarpDevice::of(llvm::map_to_vector(*targets, [](const Target &target) { return target.arch; }));
     TileChooser tiles(&getContext(), *targets, print, found_ != nullptr);
     if (!tuning.empty() && failed(tiles.read(tuning, getOperation().getLoc())))
       return signalPassFailure();
@@ -118,6 +121,9 @@ private:
       function->setAttr(kNarrowSumsAttr, b.getUnitAttr());
     if (hasOnlyMapTargets_)
       function->setAttr(dispatch::kHopperOnlyAttr, b.getUnitAttr());
+    function->removeAttr(dispatch::kWarpDeviceAttr);
+    if (warpDevice_)
+      function->setAttr(dispatch::kWarpDeviceAttr, warpDevice_->attribute(&getContext()));
     FailureOr<KernelFunction> kernel = KernelFunction::read(function);
     if (failed(kernel))
       return failure();
@@ -373,6 +379,7 @@ private:
   llvm::DenseMap<Attribute, SmallVector<flow::DispatchOp>> dispatchesOf_; // by entry point
   bool hasMapTarget_ = false; // code is made for a target whose kernels take tensor maps
   bool hasOnlyMapTargets_ = false;
+  std::optional<dispatch::WarpDevice> warpDevice_;
   TileChooser *tiles_ = nullptr; // while it runs
   std::vector<TunableContraction> *found_ = nullptr;
 };

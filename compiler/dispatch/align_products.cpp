@@ -9,6 +9,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
+#include "compiler/dispatch/analysis/products/warp_tiles.h"
 #include "compiler/dispatch/prepare/loops/unit_sums.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/products/images/channel_order.h"
@@ -86,6 +87,18 @@ bool hasSeveralWindows(func::FuncOp function) {
   return windows > 1;
 }
 
+/// Of the targets that the module names; none where one of them is unknown.
+SmallVector<abi::TargetArch> architecturesOf(ModuleOp module) {
+  SmallVector<abi::TargetArch> architectures;
+  for (hal::ExecutableTargetAttr target : targetsOf(module)) {
+    const FailureOr<abi::TargetArch> found = targetArchOf(target);
+    if (failed(found))
+      return {};
+    architectures.push_back(*found);
+  }
+  return architectures;
+}
+
 struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
   using AlignProductsBase::AlignProductsBase;
 
@@ -94,6 +107,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       getOperation()->setAttr(kTf32Attr, UnitAttr::get(&getContext()));
     if (isForOnly(getOperation(), kHopper))
       getOperation()->setAttr(kHopperOnlyAttr, UnitAttr::get(&getContext()));
+    getOperation()->removeAttr(kWarpDeviceAttr);
+    if (const std::optional<WarpDevice> device = WarpDevice::of(architecturesOf(getOperation())))
+      getOperation()->setAttr(kWarpDeviceAttr, device->attribute(&getContext()));
     SmallVector<linalg::LinalgOp> found;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       addStartsBehind(function);

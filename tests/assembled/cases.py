@@ -148,10 +148,12 @@ def on_warpgroups():
 def on_other_cores():
     sizes = {(128, 128): (2048, 2048), (128, 64): (1024, 1024), (64, 64): (512, 512)}
     for (rows, columns), (m, n) in sizes.items():
-        yield product("sm_80", "mma.sync", "bf16", "nt", m, n, rows=rows, columns=columns)
+        yield product("sm_80", "mma.sync", "bf16", "nt", m, 768 if (rows, columns) == (128, 64) else n, rows=rows, columns=columns)
         # f32 without rounding: no tensor core.
         yield product("sm_80", "fma.rn.f32", "f32", "nt", m, n, rows=rows, columns=columns, threads=128 if rows == 128 else 256)
-    yield from (product("sm_80", "mma.sync", kind, "nt", 2048, 2048, rows=128, columns=128) for kind in ("i8", "tf32"))
+    yield product("sm_80", "mma.sync", "i8", "nt", 2048, 2048, rows=128, columns=64)
+    yield product("sm_80", "mma.sync", "tf32", "nt", 2048, 2048, rows=128, columns=128)
+    yield from (product("sm_80", "mma.sync", kind, "nt", 4096, 4096, 4096, rows=128, columns=256) for kind in ("bf16", "i8", "tf32"))
     yield product("sm_80", "mma.sync", "f16", "tn", 2048, 2048, rows=128, columns=128)
     yield product("sm_80", "mma.sync", "bf16", "nt", 2047, 2047, 999, rows=128, columns=128)
     yield unknown_sizes("sm_80", "mma.sync", rows=128, columns=128)

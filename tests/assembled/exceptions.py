@@ -8,7 +8,7 @@ the fast way has bytes. It is there that registers run out, or where both ways m
 EXCEPTIONS = {
     "unknown_sm_90a": (72, "few rows of unknown length, read one by one: 72 loads of two bytes are on their way; of wgmma, where a tile lies and how many "
                             "steps it has, stored at its start: lines that are shifted have their producers' 104 registers"),
-    "unknown_sm_80": (16, "few rows, as on sm_90a"),
+    "unknown_sm_80": (80, "few rows, as on sm_90a; of large tiles, where rows of unknown length that are read one by one lie"),
     "i4g_unknown_256x14336x4096_sm_90a": (40, "the kernels of up to 8 and 16 rows: as unknown_sm_90a, of two bytes a weight, its scale and its zero"),
     "f64_tt_2048x2048x1024_sm_90a": (288, "255 registers, of which sums take 128; addresses of elements that are copied one by one"),
     "f64_tt_2048x2048x1024_sm_80": (128, "as on sm_90a"),

@@ -10,6 +10,7 @@
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/cluster_splits.h"
 #include "compiler/dispatch/splits/filter_splits.h"
+#include "compiler/dispatch/splits/warp_splits.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -331,6 +332,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     const std::optional<Split> split = timedSplitOf(op, *product, *times);
     return isDividedByClusters(*product, split, tiles(128, 64)) ? ProductSplit{} : ProductSplit{split};
   }
+  if (!skinny && mayBe && isOfWarpTiles(op, *product))
+    return ProductSplit{warpSplitOf(op, *product)};
   if (!skinny && mayBe && mayBeInClusters(*product) && hasCores)
     if (const std::optional<Split> split = clusterSplitOf(op, *product))
       return ProductSplit{split};

@@ -30,7 +30,7 @@ const std::vector<std::string> &tenonAttributes() {
       "tenon.early_launch", "tenon.name",           "tenon.narrow_sums",
       "tenon.overwritten",  "tenon.reciprocal",     "tenon.stored",
       "tenon.strategy",     "tenon.tf32",           "tenon.tied",
-      "tenon.unsigned",     "tenon.workgroup_size"};
+      "tenon.unsigned",     "tenon.warp_device",    "tenon.workgroup_size"};
   return names;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/kernels/warp_tiles.h"
 
+#include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/divided_sums.h"
 #include "compiler/codegen/contraction/result_tile.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -9,18 +10,22 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-static constexpr uint32_t kWarpsDown = 2;
 // Fragments below each other of which a warp stores results at once, where it has so many.
 static constexpr uint32_t kPartFragments = 2;
+
+/// Eight warps of high tiles are four below each other, so that the part of each is near a square.
+static uint32_t warpsDown(uint32_t rows, uint32_t columns, uint32_t warps) {
+  return warps == 8 && rows >= 2 * columns ? 4 : 2;
+}
 
 WarpTiles::WarpTiles(const ProductKernel &kernel, Type element, Type rightElement, uint32_t stages)
     : kernel_(kernel), k_(kernel.k), space(kernel), core(k_, element, rightElement, kernel.target),
       left(kernel, space, core, kernel.product.left), right(kernel, space, core, kernel.product.right), stages_(stages),
-      warpsAcross_(k_.threads / 32 / kWarpsDown), warpRows_(kernel.rows / kWarpsDown),
-      warpColumns_(kernel.columns / warpsAcross_) {}
+      warpsDown_(warpsDown(kernel.rows, kernel.columns, k_.threads / 32)), warpsAcross_(k_.threads / 32 / warpsDown_),
+      warpRows_(kernel.rows / warpsDown_), warpColumns_(kernel.columns / warpsAcross_) {}
 
 uint32_t WarpTiles::partRows() const {
-  return kWarpsDown * partFragments() * kFragmentRows;
+  return warpsDown_ * partFragments() * kFragmentRows;
 }
 
 uint32_t WarpTiles::partFragments() const {
@@ -30,9 +35,8 @@ uint32_t WarpTiles::partFragments() const {
 void WarpTiles::begin() {
   const uint32_t sumBytes = dispatch::elementBytes(storedType(kernel_.product.sum.sum.type));
   const uint32_t ofTile = kernel_.deep > 1 ? kernel_.rows * kernel_.columns * sumBytes : 0;
-  arena_ =
-      k_.shared(k_.b.getI8Type(),
-                std::max({stages_ * stageBytes(), stagedBytes(partRows(), kernel_.columns, sumBytes), ofTile}), 128);
+  const uint32_t bytes = std::max({stages_ * stageBytes(), stagedBytes(partRows(), kernel_.columns, sumBytes), ofTile});
+  arena_ = bytes <= abi::kMaxStaticSharedBytes ? k_.shared(k_.b.getI8Type(), bytes, 128) : k_.dynamicShared();
   lane_ = k_.rem(k_.thread(), k_.number(32));
   Value warp = k_.div(k_.thread(), k_.number(32));
   down_ = k_.div(warp, k_.number(warpsAcross_));
@@ -63,6 +67,19 @@ void WarpTiles::bring(Value step, Value steps, bool isFast) {
 void WarpTiles::bringWhole(Value step, bool isFast) {
   left.bringWhole(leftAt(step), step, isFast);
   right.bringWhole(rightAt(step), step, isFast);
+  core.closeGroup();
+}
+
+bool WarpTiles::mayBringWithout(uint16_t target) const {
+  constexpr uint16_t kFirstWithCopies = 80; // before, threads read from any address that they are given
+  return target >= kFirstWithCopies && left.isCopied() && right.isCopied() && kernel_.product.places.empty() &&
+         !kernel_.reducedPatches;
+}
+
+void WarpTiles::bringWithout(Value step, Value steps) {
+  Value isThere = k_.less(step, steps);
+  left.bringWhere(isThere, leftAt(step), step);
+  right.bringWhere(isThere, rightAt(step), step);
   core.closeGroup();
 }
 
@@ -111,7 +128,7 @@ void WarpTiles::addAndWrite(ArrayRef<Value> sums) {
         for (auto [number, values] : llvm::enumerate(added)) {
           Value ofUnit = k_.mul(k_.add(first, k_.number(int64_t(number))), k_.number(kHalfRows));
           ResultPart &part = parts.emplace_back();
-          part.rows = kWarpsDown * kHalfRows;
+          part.rows = warpsDown_ * kHalfRows;
           part.rowOf = [this, ofUnit](Value row) {
             Value warp = k_.mul(k_.div(row, k_.number(kHalfRows)), k_.number(warpRows_));
             return k_.add(k_.add(warp, ofUnit), k_.rem(row, k_.number(kHalfRows)));

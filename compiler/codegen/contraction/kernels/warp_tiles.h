@@ -35,6 +35,9 @@ public:
   void bring(mlir::Value step, mlir::Value steps, bool isFast);
   /// The same of a step that is there and whole.
   void bringWhole(mlir::Value step, bool isFast);
+  /// The same in vectors, without a branch: steps behind the last one are zeros. Where mayBringWithout().
+  void bringWithout(mlir::Value step, mlir::Value steps);
+  bool mayBringWithout(uint16_t target) const;
   /// Whether all operands can be brought in vectors.
   mlir::Value isAligned();
   /// Stores the results of the block. No copy is on its way.
@@ -56,7 +59,7 @@ public:
   OperandTile left, right;
 
 private:
-  const uint32_t stages_, warpsAcross_, warpRows_, warpColumns_;
+  const uint32_t stages_, warpsDown_, warpsAcross_, warpRows_, warpColumns_;
   mlir::Value arena_, lane_, firstRow_, firstColumn_, down_;
 };
 

@@ -170,6 +170,12 @@ void OperandTile::bringWhole(Value arena, Value step, bool isFast) {
   bringFrom(arena, k_.mul(step, k_.number(kernel_.depth)), isFast, /*mayEnd=*/bool(kernel_.reducedPatches));
 }
 
+void OperandTile::bringWhere(Value isThere, Value arena, Value step) {
+  assert(isCopied());
+  const bool mayEnd = !space_.reducedIsWhole(); // then an element behind the last one is not there
+  bringFrom(arena, k_.mul(step, k_.number(kernel_.depth)), /*isFast=*/true, mayEnd, mayEnd ? Value() : isThere);
+}
+
 bool OperandTile::mayStraddle() const {
   return !isCopiedSingly() && haveRuns(kernel_, operand_, chunk()) &&
          dispatch::elementBytes(operand_.tensor().element) == elementBytes_;
@@ -211,7 +217,7 @@ void OperandTile::bringStraddling(Value arena, Value firstReduced, bool mayEnd) 
   });
 }
 
-void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool mayEnd) {
+void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool mayEnd, Value isThere) {
   if (!isFast && mayStraddle())
     return bringStraddling(arena, firstReduced, mayEnd);
   Value firstAcross = &operand_ == &kernel_.product.left ? space_.firstRow() : space_.firstColumn();
@@ -224,10 +230,11 @@ void OperandTile::bringFrom(Value arena, Value firstReduced, bool isFast, bool m
       Value reduced = k_.add(firstReduced, operand_.isAlongReduced ? inRow : row);
       if (isFast ? isCopied() : isCopiedSingly()) {
         const TileSpace::Source source = space_.source(operand_, across, reduced, width, mayEnd);
+        Value exists = !isThere ? source.exists : source.exists ? k_.both(source.exists, isThere) : isThere;
         Value to = k_.at(arena, k_.b.getI8Type(), offsetOf(row, k_.div(inRow, k_.number(chunk()))));
         if (!isFast)
           to = k_.at(to, element_, k_.rem(inRow, k_.number(chunk())));
-        core_.copyAsync(to, source.address, source.exists, width * elementBytes_);
+        core_.copyAsync(to, source.address, exists, width * elementBytes_);
       } else {
         values.push_back(space_.read(operand_, across, reduced, width, mayEnd));
       }

@@ -37,6 +37,8 @@ public:
   void bring(mlir::Value arena, mlir::Value step, bool isFast);
   /// The same of a step that does not end early.
   void bringWhole(mlir::Value arena, mlir::Value step, bool isFast);
+  /// The same in vectors without a branch, where they are copied: zeros where the step is not there.
+  void bringWhere(mlir::Value isThere, mlir::Value arena, mlir::Value step);
   bool isCopied() const { return liesAsInMemory() && !isRounded_; }
   /// Whether elements are copied so that are brought one by one: copies have 4, 8 or 16 bytes, and of tf32, which have
   /// 4, nobody has measured it.
@@ -69,7 +71,8 @@ private:
   bool liesAsInMemory() const {
     return operand_.isCopied() && operand_.value.getType() == element_ && operand_.isAlongReduced == liesAlongReduced();
   }
-  void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd);
+  /// `isThere`: null: it is.
+  void bringFrom(mlir::Value arena, mlir::Value firstReduced, bool isFast, bool mayEnd, mlir::Value isThere = {});
   /// Whether what is not aligned can be read in runs that begin anywhere (any_runs.h).
   bool mayStraddle() const;
   void bringStraddling(mlir::Value arena, mlir::Value firstReduced, bool mayEnd);

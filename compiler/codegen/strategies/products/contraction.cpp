@@ -14,6 +14,7 @@
 #include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
+#include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
 
@@ -31,7 +32,8 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
   if (all.front().choice(kDeep) > 1 && all.front().choice("warpgroup_rows") == 0)
     all.front().grid.pop_back(); // inClusters
   llvm::erase_if(all.front().choices, [](const auto &choice) {
-    return llvm::is_contained({StringRef(kParts), StringRef(kClearsFlags), StringRef(kDeep), StringRef(kTurns)},
+    return llvm::is_contained({StringRef(kParts), StringRef(kClearsFlags), StringRef(kDeep), StringRef(kTurns),
+                               StringRef(kStages), StringRef(kStageBytes)},
                               StringRef(choice.first));
   });
   return all.front();
@@ -111,6 +113,12 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
   func::FuncOp function = kernel.function;
   const bool isKnown = shape.sizeOf(product->rows) && shape.sizeOf(product->columns) && shape.sizeOf(product->batch);
   const ArrayRef<ScalarTile> few = isKnown ? tilesOfFewThreads(*product) : ArrayRef<ScalarTile>();
+  if (const std::optional<dispatch::WarpDevice> device = dispatch::WarpDevice::of(function);
+      device && isOfWarpTiles(*product, *device)) {
+    for (const dispatch::WarpTile &tile : dispatch::warpTiles())
+      choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
+    return choices;
+  }
   for (const ScalarTile &tile : llvm::concat<const ScalarTile>(scalarTiles(*product), few)) {
     choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
     if (tile.threads != 0)
@@ -207,6 +215,9 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
       product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
       isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->forWarpgroups().right) &&
       choice(kClearsFlags) == 0;
+  if (!isOfWarpgroups && product && !product->isOfDoubles() && choice(kClearsFlags) == 0 &&
+      multiplierOf(target, *product) != Multiplier::Scalar && kernel.threads == kProductThreads)
+    return tensorCoreThreads(*product, uint32_t(choice("rows")), uint32_t(choice("columns")), target.number);
   if (!isOfWarpgroups)
     return kernel.threads;
   const Product asRead = product->forWarpgroups();
@@ -253,13 +264,17 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value >= int64_t(RowStarts::Any) && value <= int64_t(RowStarts::Split);
   if (choice == kImagesOfPatch)
     return value >= 1 && value <= kLargeTile;
+  if (choice == kStages)
+    return value >= 2 && value <= kMostStages;
+  if (choice == kStageBytes)
+    return value == 64 || value == 128;
   if (choice == kLeast)
     return value >= 1 && value <= kTallTile;
   if (choice == "warpgroup_cluster")
     return value == 1 || value == kPair || value == kQuad;
   if (choice == "warpgroup_rows" || choice == "warpgroup_columns")
     return value >= 0 && value <= kTallTile && value % 16 == 0;
-  return value == kNarrowTile || value == kSmallTile || value == kLargeTile;
+  return value == kNarrowTile || value == kSmallTile || value == kLargeTile || value == kTallTile;
 }
 
 void Contraction::write(Writer &writer) const {
@@ -313,11 +328,14 @@ void Contraction::write(Writer &writer) const {
   if (writer.target == kHopper && canDivide(writer.shape, *product, tile))
     kernel.deep = uint32_t(writer.choiceOr(kDeep, 1));
   const uint32_t ofCores = product->isOfDoubles() ? kFewProductThreads : kProductThreads;
+  TensorCoreStages stages = TensorCoreStages::ofStatic(kernel.rows, kernel.columns);
+  if (const int64_t count = writer.choiceOr(kStages, 0); count != 0 && takes(kStages, count))
+    stages = {uint32_t(writer.choice(kStageBytes)), uint32_t(count)};
   auto write = [&] {
     const bool isScalar = multiplier == Multiplier::Scalar || writer.kernel.threads != ofCores;
     isScalar                 ? writeScalarProduct(kernel)
     : product->isOfDoubles() ? writeDoubleProduct(kernel)
-                             : writeTensorCoreProduct(kernel);
+                             : writeTensorCoreProduct(kernel, stages);
   };
   // Blocks are as many as there may be tiles of a routed product.
   if (product->routes)

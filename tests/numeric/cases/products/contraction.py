@@ -25,6 +25,9 @@ SKINNY = ((1, 40, 72), (17, 136, 64), (27, 200, 520), (32, 264, 136), (1, 129, 2
 LONG = ((72, 80, 1024), (66, 40, 1536), (4, 40, 4096), (1, 24, 8192), (40, 2, 4608), (65, 34, 1025), (20, 33, 2000), (200, 24, 1000))
 # Tiles that a program may pin (compiler/codegen/tuning), of sizes for which the model takes others.
 TILES_OF_WARPS = ((128, 128), (128, 64), (64, 64))
+# Of programs for targets alone that have no other kernels: tiles, and products with one of them for each multiprocessor or fewer, or several.
+TILES_BY_WARPS_ALONE = ((64, 128, (129, 257, 136)), (128, 256, (264, 520, 144)), (256, 128, (264, 392, 80)), (64, 64, (200, 129, 1048)),
+                        (64, 64, (1541, 328, 136)), (64, 128, (1541, 640, 100)), (128, 64, (1800, 456, 72)))
 TILES_OF_WARPGROUPS = ((128, 256, 1), (128, 192, 1), (128, 128, 1), (128, 64, 1), (64, 256, 1), (64, 128, 1),
                        (128, 256, 2), (256, 128, 2), (64, 256, 2), (64, 128, 2), (256, 128, 1))
 # Whose sums the blocks of a cluster take apart: rows, columns, blocks, reduced elements of 16 bits.
@@ -263,6 +266,16 @@ def cases(sizes):
                 if not whole and (number + order) % 3 != 0:
                     continue
                 yield Case(f"tile of {who} {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, shape, False),
+                    lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        for number, (rows, columns, shape) in enumerate(TILES_BY_WARPS_ALONE):
+            tile = f'by = "mma.sync", rows = {rows}, columns = {columns}'
+            for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij", "ki,jk->ij")):
+                # Bytes that lie across are no copies.
+                if (operand == "i8" and order > 0) or (not whole and number % 2 == 1 and (number // 2 + order) % 3 != 0):
+                    continue
+                yield Case(f"tile by warps alone {spec}", f"{operand} to {result}", one(
                     pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))

@@ -14,6 +14,7 @@
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/unknown_sizes.h"
+#include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
 
 #include <cmath>
@@ -45,6 +46,11 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   if (!asGiven.warpElement())
     return plan;
   func::FuncOp function = kernel.function;
+  if (const std::optional<dispatch::WarpDevice> device = dispatch::WarpDevice::of(function)) {
+    if (isOfWarpTiles(asGiven, *device))
+      chooseStages(plan, shape, asGiven, *device);
+    return plan;
+  }
   const bool isForHopper = function->hasAttr(dispatch::kHopperOnlyAttr);
   const Product product = asGiven.forWarpgroups();
   std::optional<int64_t> launched = tilesOf(shape, asGiven, side, columns);
@@ -362,6 +368,9 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
   if (!shape.sizeOf(product->rows) && shape.sizeOf(product->columns) && function->hasAttr(dispatch::kHopperOnlyAttr) &&
       ComputedTile::operandOf(*product, shape) == &product->right)
     return plansOfComputedTiles(name, kernel, shape, *product);
+  std::optional<dispatch::WarpDevice> device = dispatch::WarpDevice::of(function); // whose tiles compute it
+  if (device && !isOfWarpTiles(*product, *device))
+    device.reset();
   if (scalarTiles(*product).size() == 1)
     return {planOf(name, kernel, shape, *product, kSmallTile, kSmallTile)};
   if (function->hasAttr(dispatch::kHopperOnlyAttr))
@@ -375,9 +384,14 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
         plan.threads = tile->threads;
       return {plan};
     }
+    if (device) {
+      const dispatch::WarpTile &best = bestWarpTile(shape, *product, *device);
+      return {planOf(name, kernel, shape, *product, best.rows, best.columns)};
+    }
     const bool isHigh =
         *tilesOf(shape, *product, kSmallTile, kSmallTile) > *tilesOf(shape, *product, kLargeTile, kSmallTile);
-    if (isHigh && *tiles >= kManyTiles)
+    const std::optional<int64_t> columns = shape.sizeOf(product->columns);
+    if (isHigh && *tiles >= kManyTiles && *columns > kSmallTile)
       return sharedOrWhole(name, kernel, shape, *product, kLargeTile, kLargeTile);
     const bool isWide = isHigh && *tilesOf(shape, *product, kLargeTile, kSmallTile) >= kEnoughTiles;
     return sharedOrWhole(name, kernel, shape, *product, isWide ? kLargeTile : kSmallTile, kSmallTile);
@@ -395,7 +409,14 @@ std::vector<Plan> contractionPlans(StringRef name, const KernelFunction &kernel,
   guard.orEmpty = true;
   small.guards = {guard};
   large.guards = {Guard{guard.length, *guard.most}};
-  return {small, large};
+  if (!device)
+    return {small, large};
+  const dispatch::WarpTile &most = dispatch::warpTiles().front();
+  constexpr int64_t kRounds = 4;
+  Plan largest = planOf(name, kernel, shape, *product, most.rows, most.columns);
+  large.guards.front().most = kRounds * device->multiprocessors * most.rows * most.columns;
+  largest.guards = {Guard{guard.length, *large.guards.front().most}};
+  return {small, large, largest};
 }
 
 } // namespace tenon::compiler::codegen

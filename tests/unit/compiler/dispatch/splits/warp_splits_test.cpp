@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/dispatch/splits/warp_splits.h"
+
+#include "compiler/dispatch/analysis/products/warp_tiles.h"
+#include "compiler/dispatch/splits/product_splits.h"
+#include "tests/unit/compiler/dispatch/kernel_text.h"
+
+namespace tenon::compiler::dispatch {
+namespace {
+
+class WarpSplits : public KernelTextTest {
+protected:
+  /// Parts of the sums of a product of bf16 whose sides both lie along, in f32; 1: it stays whole.
+  int64_t parts(int64_t rows, int64_t columns, int64_t reduced, const std::string &device = "80, 108, 167936") {
+    auto tensor = [](int64_t first, int64_t second, const std::string &type) {
+      return "tensor<" + std::to_string(first) + "x" + std::to_string(second) + "x" + type + ">";
+    };
+    const std::string left = tensor(rows, reduced, "bf16"), right = tensor(columns, reduced, "bf16"),
+                      result = tensor(rows, columns, "f32");
+    mlir::linalg::GenericOp op = firstGeneric(
+        "module attributes {tenon.warp_device = array<i64: " + device + ">} {\nfunc.func @f(%a: " + left +
+        ", %b: " + right + ", %s: " + result + ") -> " + result +
+        " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, "
+        "affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b "
+        ": " +
+        left + ", " + right + ") outs(%s : " + result +
+        ") {\n^bb0(%x: bf16, %y: bf16, %z: f32):\n%u = arith.extf %x : bf16 to f32\n"
+        "%v = arith.extf %y : bf16 to f32\n%p = arith.mulf %u, %v : f32\n%t = arith.addf %z, %p : f32\n"
+        "linalg.yield %t : f32\n} -> " +
+        result + "\nreturn %r : " + result + "\n}\n}");
+    const std::optional<ProductSplit> found = productSplitOf(op);
+    if (!found || !found->split)
+      return 1;
+    EXPECT_EQ(found->split->loop, 2u);
+    EXPECT_EQ(found->split->size, reduced);
+    EXPECT_EQ(reduced % (found->split->parts * 8), 0) << "rows of parts stay aligned";
+    return found->split->parts;
+  }
+};
+
+TEST_F(WarpSplits, LongSumsOfFewTilesAreParts) {
+  EXPECT_GT(parts(64, 4096, 14336), 1);
+  EXPECT_GT(parts(128, 128, 65536), 4);
+  EXPECT_GT(parts(64, 4096, 14336, "89, 128, 102400"), 1);
+}
+
+TEST_F(WarpSplits, OneRoundOfTilesStaysWhole) {
+  EXPECT_EQ(parts(64, 6144, 4096), 1);
+  EXPECT_EQ(parts(4096, 4096, 4096), 1);
+  EXPECT_EQ(parts(512, 512, 512), 1);
+}
+
+TEST_F(WarpSplits, NoPartBeginsBetweenVectors) {
+  EXPECT_EQ(parts(64, 64, 7001), 1);
+}
+
+} // namespace
+} // namespace tenon::compiler::dispatch
