@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Races products by `mma.sync` on a newer GPU: programs of sm_80 or sm_89 beside cuBLAS's own kernels of those architectures.
+"""Races products by `mma.sync` on a newer GPU: programs of sm_80 or sm_89 beside cuBLAS's own kernels of sm_80.
 
 usage: benchmarks/gemm/run_mma.py --programs=build/mma --output=DIR [--beside=before=DIR,...] [--set=mma] [--rounds=12] [--seconds=300]
 
-Programs carry PTX (compile.py --set=mma --target=sm_80 -- --images=ptx; mma_f8 for sm_89), which the driver compiles for the GPU. cuBLAS holds
-kernels of sm_80 and sm_89, and chooses others on Hopper: `cublaslt.py` tries every algorithm that launches one of them, and the fastest
-takes part as `cublas_mma`. `torch` is what cuBLAS chooses, which is no peer of these programs: another instruction. --beside: more
-folders of programs, of another compiler or another target. Every result is compared with float64 first. Writes DIR/gemm_mma.csv, and
-DIR/mma_kernels.csv, which kernel `cublas_mma` was. The limit of the instruction: mma_limit.py.
+Programs carry PTX (compile.py --set=mma --target=sm_80 --output=build/mma -- --images=ptx; mma_f8 for sm_89), which the driver compiles
+for the GPU. cuBLAS holds kernels of sm_80, and chooses others on Hopper: `cublaslt.py` tries every algorithm that launches one of them,
+and the fastest takes part as `cublas_mma`; of f8 there is none. `torch` is what cuBLAS chooses, which is no peer of these programs:
+another instruction. --beside: more folders of programs, of another compiler or another target. Every result is compared with float64
+first. Writes DIR/gemm_mma.csv, and DIR/mma_kernels.csv, which kernel `cublas_mma` was. The limit of the instruction: mma_limit.py.
 """
 import csv
 import functools

@@ -116,8 +116,8 @@ LogicalResult ScalarLowering::lowerArith(Operation *op) {
   auto pick = [&](Register condition, unsigned whenTrue, unsigned whenFalse) {
     return finish(op, registers_.select(condition, operand(whenTrue), operand(whenFalse)));
   };
-  // Sizes fail the call where they overflow; numbers are cut to their bits, of which products of more than 32 may lose
-  // some before that.
+  // Sizes fail the call where they overflow; numbers wrap. Those of up to 32 bits are cut behind the operation, whose
+  // exact result 64 bits hold; of wider ones they may not, so that the operation itself is modulo 2^64.
   auto number = op->getNumOperands() == 0 ? IntegerType() : dyn_cast<IntegerType>(op->getOperand(0).getType());
   const bool wraps = number && number.getWidth() > 32;
   auto sum = [&](Opcode checked, Opcode modulo) { return plain(wraps ? modulo : checked); };

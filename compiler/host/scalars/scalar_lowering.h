@@ -5,8 +5,8 @@
 // i1 is held as 0 or 1; a float scalar is its bits, zero-extended, and computes as IEEE 754 says (f16 and bf16 in f32,
 // rounded after each operation). Index arithmetic does not wrap: a size
 // that does not fit fails the call, as does a division by zero. A size that an unsigned operation reads must not be
-// negative; where that is not known it is checked when the program is called. Integers of 64 bits wrap, too, and
-// unsigned operations on them are exact.
+// negative; where that is not known it is checked when the program is called. Integers wrap at their width;
+// unsigned operations on those of 64 bits are exact.
 #pragma once
 
 #include "compiler/host/program/program.h"

@@ -21,14 +21,15 @@
 // ODD-NEXT: i64=8589934079
 
 module @scalars {
-  // Integers of 33 to 63 bits wrap, also where 64 bits are not enough: (2^47 - 1)^2 modulo 2^48, twice 2^62 - 1 modulo 2^62, a shift.
+  // Integers of 33 to 63 bits wrap, also where 64 bits are not enough: (2^47 - 1)^2 modulo 2^48; twice 2^61 - 1 modulo 2^62, and a shift.
   func.func @odd_widths(%x: i64) -> (i64, i64, i64) {
     %long = arith.trunci %x : i64 to i48
     %square = arith.muli %long, %long : i48
     %0 = arith.extsi %square : i48 to i64
     %large = arith.constant 2305843009213693951 : i62
     %added = arith.trunci %x : i64 to i62
-    %sign = arith.shrui %added, %added : i62
+    %places = arith.constant 61 : i62
+    %sign = arith.shrui %added, %places : i62
     %more = arith.ori %large, %sign : i62
     %sum = arith.addi %more, %more : i62
     %1 = arith.extsi %sum : i62 to i64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The kernel of skinny_product.h while it is written: what blocks of one tile (skinny_product.cpp), blocks that go from
-// tile to tile (skinny_ring.cpp), and both of them when sums are there (skinny_results.cpp) share.
+// The kernel of skinny_product.h while it is written: what blocks of one tile (skinny_product.cpp, in rounds of steps
+// skinny_rounds.cpp), blocks that go from tile to tile (skinny_ring.cpp), and all of them when sums are there
+// (skinny_results.cpp) share.
 #pragma once
 
 #include "compiler/codegen/contraction/kernels/skinny/skinny_shape.h"
