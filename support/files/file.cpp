@@ -260,15 +260,32 @@ Status checkOutputIsNotInput(const std::string &output, const std::string &input
                    output == input ? std::string() : concat(" '", input, "'"), ", which would be lost");
 }
 
+/// Whether what is written to the one is lost as the other is written, whatever they are called: devices, pipes and
+/// descriptors take both.
+static bool areOneFile(const std::string &one, const std::string &other) {
+  auto folderOf = [](const std::string &path) {
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1);
+  };
+  auto nameOf = [](const std::string &path) { return path.substr(path.rfind('/') + 1); };
+  struct stat info = {}, first = {}, second = {};
+  if (one.empty() || one == "-" || descriptorOf(one) || nameOf(one) != nameOf(other) ||
+      (::stat(one.c_str(), &info) == 0 && !S_ISREG(info.st_mode)))
+    return false;
+  return one == other || (::stat(folderOf(one).c_str(), &first) == 0 && ::stat(folderOf(other).c_str(), &second) == 0 &&
+                          first.st_dev == second.st_dev && first.st_ino == second.st_ino);
+}
+
 Status checkOutputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     for (const std::string &input : inputs)
       if (Status status = checkOutputIsNotInput(outputs[i], input); !status.ok())
         return status;
     for (size_t j = 0; j < i; ++j)
-      if (!outputs[i].empty() && outputs[i] != "-" && outputs[i] == outputs[j])
-        return makeError(StatusCode::InvalidArgument, "two outputs are called '", outputs[i],
-                         "', one of which would be lost");
+      if (areOneFile(outputs[i], outputs[j]))
+        return makeError(StatusCode::InvalidArgument, "two outputs are called '", outputs[j], "'",
+                         outputs[i] == outputs[j] ? std::string() : concat(" and '", outputs[i], "'"),
+                         ", one of which would be lost");
   }
   return okStatus();
 }

@@ -31,8 +31,8 @@ Status writeFile(const std::string &path, std::string_view bytes);
 /// InvalidArgument: writing `output` would replace `input`, also one that is named by a link ("-" is nobody's file).
 Status checkOutputIsNotInput(const std::string &output, const std::string &input);
 
-/// InvalidArgument: writing one of `outputs` would replace one of `inputs`, or two outputs have one name. Outputs that
-/// are not wanted are "".
+/// InvalidArgument: writing one of `outputs` would replace one of `inputs`, or two outputs are one file, but for
+/// devices, pipes and "-". Outputs that are not wanted are "".
 Status checkOutputs(std::span<const std::string> outputs, std::span<const std::string> inputs);
 
 } // namespace tenon

@@ -197,11 +197,14 @@ TEST_F(FileTest, NoOutputIsAnInputOrAnotherOutput) {
   ASSERT_TRUE(writeFile(path("a"), "x").ok());
   const std::string inputs[] = {path("b"), path("a")};
   const std::string lost[] = {path("c"), path("a")}, twice[] = {path("c"), "", path("c")};
-  const std::string distinct[] = {path("c"), "", "", path("d"), "-", "-"};
+  const std::string distinct[] = {path("c"), "", "", path("d"), "-", "-", "/dev/null", "/dev/null"};
+  const std::string renamed[] = {path("c"), path("./c")};
   EXPECT_EQ(checkOutputs(lost, inputs).toString(),
             concat("invalid argument: the output '", path("a"), "' is the input, which would be lost"));
   EXPECT_EQ(checkOutputs(twice, inputs).toString(),
             concat("invalid argument: two outputs are called '", path("c"), "', one of which would be lost"));
+  EXPECT_EQ(checkOutputs(renamed, inputs).toString(), concat("invalid argument: two outputs are called '", path("c"),
+                                                             "' and '", path("./c"), "', one of which would be lost"));
   EXPECT_TRUE(checkOutputs(distinct, inputs).ok());
 }
 
