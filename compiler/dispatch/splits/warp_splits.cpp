@@ -14,12 +14,25 @@ namespace tenon::compiler::dispatch {
 static constexpr double kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
 static constexpr double kBytesOfMemory = 4e6; // in a microsecond: operands
 
-bool isOfWarpTiles(linalg::GenericOp op, const Contraction &product) {
+/// Others come to tiles element by element, which the model does not know.
+static bool areCopied(linalg::GenericOp op, const Contraction &product) {
+  return llvm::all_of(ArrayRef{&product.left, &product.right}, [&](const ContractionSide *side) {
+    if (side->border || side->inputs.size() != 1)
+      return false;
+    const Value value = beforeExtension(side->value);
+    const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(side->inputs.front()));
+    const auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+    return isa<BlockArgument>(value) &&
+           (elementBytes(value.getType()) == 2 || (last && last.getPosition() == product.reduced.front()));
+  });
+}
+
+bool mayBeOfWarpTiles(linalg::GenericOp op, const Contraction &product) {
   constexpr int64_t kFirstWithF8 = 89;
   const std::optional<WarpDevice> device = WarpDevice::of(op);
   const bool isF8Only = isF8(factorTypeOf(product.left.value)) && device && device->number < kFirstWithF8;
   return device && !isF8Only && mayRoundForTensorCores(product) && product.rows.size() == 1 &&
-         product.columns.size() == 1 && product.reduced.size() == 1;
+         product.columns.size() == 1 && product.reduced.size() == 1 && areCopied(op, product);
 }
 
 std::optional<Split> warpSplitOf(linalg::GenericOp op, const Contraction &product) {

@@ -9,8 +9,9 @@
 
 namespace tenon::compiler::dispatch {
 
-/// Whether a product of known sizes is computed in tiles of warps, and in no others.
-bool isOfWarpTiles(mlir::linalg::GenericOp op, const Contraction &product);
+/// Whether a product of known sizes gets a tile by that model, as long as it is what its kernel makes of it
+/// (codegen/strategies/products/plans/warp_plans.h).
+bool mayBeOfWarpTiles(mlir::linalg::GenericOp op, const Contraction &product);
 /// The parts of such a product; nothing: it is done sooner without.
 std::optional<Split> warpSplitOf(mlir::linalg::GenericOp op, const Contraction &product);
 

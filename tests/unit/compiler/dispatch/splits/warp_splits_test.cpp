@@ -50,6 +50,30 @@ TEST_F(WarpSplits, OneRoundOfTilesStaysWhole) {
   EXPECT_EQ(parts(512, 512, 512), 1);
 }
 
+TEST_F(WarpSplits, BytesThatLieAcrossAreOfOtherTiles) {
+  auto isOfThem = [&](const std::string &element, const std::string &ofRight) {
+    const bool isByte = element == "i8";
+    const std::string sum = isByte ? "i32" : "f32", extend = isByte ? "arith.extsi" : "arith.extf", to = " to " + sum;
+    mlir::linalg::GenericOp op = firstGeneric(
+        "module attributes {tenon.warp_device = array<i64: 80, 108, 167936>} {\nfunc.func @f(%a: tensor<512x512x" +
+        element + ">, %b: tensor<512x512x" + element + ">, %s: tensor<512x512x" + sum + ">) -> tensor<512x512x" + sum +
+        "> {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (" +
+        ofRight +
+        ")>, affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} "
+        "ins(%a, %b : tensor<512x512x" +
+        element + ">, tensor<512x512x" + element + ">) outs(%s : tensor<512x512x" + sum + ">) {\n^bb0(%x: " + element +
+        ", %y: " + element + ", %z: " + sum + "):\n%u = " + extend + " %x : " + element + to + "\n%v = " + extend +
+        " %y : " + element + to + "\n%p = " + (isByte ? "arith.muli" : "arith.mulf") + " %u, %v : " + sum +
+        "\n%t = " + (isByte ? "arith.addi" : "arith.addf") + " %z, %p : " + sum + "\nlinalg.yield %t : " + sum +
+        "\n} -> tensor<512x512x" + sum + ">\nreturn %r : tensor<512x512x" + sum + ">\n}\n}");
+    const std::optional<Contraction> product = contractionOf(op);
+    return product && mayBeOfWarpTiles(op, *product);
+  };
+  EXPECT_TRUE(isOfThem("i8", "j, k"));
+  EXPECT_FALSE(isOfThem("i8", "k, j"));
+  EXPECT_TRUE(isOfThem("f16", "k, j"));
+}
+
 TEST_F(WarpSplits, NoPartBeginsBetweenVectors) {
   EXPECT_EQ(parts(64, 64, 7001), 1);
 }
