@@ -67,8 +67,8 @@ shares=8
 for share in $(seq $shares); do
   {
     mine=(--part="$share/$shares" --jobs=$(((jobs + shares - 1) / shares)) --seed="$seed" --no-torch --quiet)
-    numeric "suite-$share" "$suite" suite "${mine[@]}" --filter='^(?!.* of few bits)' --flags="$hopper"
-    numeric "sm80-$share" "$sm80" suite "${mine[@]}" --filter='^(?!.* of few bits)(contraction|attention|convolution|matmul|conv)' \
+    numeric "suite-$share" "$suite" suite "${mine[@]}" --filter='^(?!.* of few bits|tile by warps alone)' --flags="$hopper"
+    numeric "sm80-$share" "$sm80" suite "${mine[@]}" --filter='^(?!.* of few bits)(contraction|attention|convolution|matmul|conv|tile by warps alone)' \
       --flags='--target=sm_80 --images=ptx --cu-cache=none'
     numeric "tf32-$share" "$sm80" suite "${mine[@]}" --filter='^(contraction|convolution).* of few bits' \
       --flags="$hopper --f32-products=tf32"

@@ -2,6 +2,7 @@
 // tenon-print-ptx (Passes.td), for tests of the code generator alone.
 #include "compiler/codegen/Passes.h"
 #include "compiler/codegen/generate_ptx.h"
+#include "compiler/dialect/hal/HalDialect.h"
 
 using namespace mlir;
 
@@ -15,7 +16,10 @@ namespace {
 struct PrintPtx : impl::PrintPtxBase<PrintPtx> {
   using PrintPtxBase::PrintPtxBase;
 
-  void getDependentDialects(DialectRegistry &registry) const override { registerKernelDialects(registry); }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerKernelDialects(registry);
+    registry.insert<hal::HalDialect>(); // types of tensor maps
+  }
 
   void runOnOperation() override {
     std::optional<abi::TargetArch> arch = abi::parseTargetArch(target.getValue());

@@ -57,6 +57,8 @@ public:
   }
   /// Whether it can write a kernel with this choice; `threads` is one, too.
   virtual bool takes(llvm::StringRef /*choice*/, int64_t /*value*/) const { return true; }
+  /// Why a kernel's choices, each of which it takes, cannot be taken together; empty: they can.
+  virtual llvm::StringRef whyNot(const KernelFunction &) const { return {}; }
   virtual void write(Writer &writer) const = 0;
   /// Whether its kernels divide positions by sizes of axes, and so take reciprocals of those that are not known
   /// (../kernel/reciprocal.h).

@@ -49,6 +49,8 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
   if (!strategy->takes("threads", kernel.threads))
     return function.emitError() << "strategy '" << name.getValue() << "' takes no 'threads' of " << kernel.threads
                                 << ", but for example " << plan->threads;
+  if (const StringRef reason = strategy->whyNot(kernel); !reason.empty())
+    return function.emitError() << "strategy '" << name.getValue() << "' " << reason;
   return strategy;
 }
 

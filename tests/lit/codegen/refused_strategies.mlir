@@ -3,11 +3,17 @@
 // RUN: not tenon-opt %t/tile.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not tenon-opt %t/threads.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not tenon-opt %t/few.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=FEW
+// RUN: not tenon-opt %t/pair.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=PAIR
+// RUN: not tenon-opt %t/stages.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=STAGES
+// RUN: not tenon-opt %t/exact.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=EXACT
 // RUN: not tenon-opt %t/name.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
 
 // TILE: error: strategy 'contraction' takes no 'rows' of 16, but for example 64
 // THREADS: error: strategy 'contraction' takes no 'threads' of 32, but for example 256
 // FEW: error: strategy 'skinny' takes no 'few' of 128, but for example 8
+// PAIR: error: strategy 'contraction' has 'stages' for tiles of 64 or 128 rows and columns, of 128 x 256 and of 256 x 128
+// STAGES: error: strategy 'contraction' needs 'stages', 2 or more, and 'stage_bytes', 64 or 128, for its tile
+// EXACT: error: strategy 'contraction' has 'stages', and tiles of 256, of factors that warps multiply on tensor cores
 // NAME: error: 'tenon.strategy' names no strategy; there are 'attention' 'skinny' 'grouped' 'grouped_filters' 'channel_filters' 'bands' 'contraction'
 
 //--- tile.mlir
@@ -45,6 +51,46 @@ func.func @k(%a: tensor<8x64xf32>, %b: tensor<64x32xf32>, %c: tensor<8x32xf32>) 
       linalg.yield %t : f32
   } -> tensor<8x32xf32>
   return %0 : tensor<8x32xf32>
+}
+//--- pair.mlir
+func.func @k(%a: tensor<512x64xf16>, %b: tensor<512x64xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32>
+    attributes {tenon.strategy = {name = "contraction", threads = 256, rows = 256, columns = 256, stages = 3, stage_bytes = 64, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<512x64xf16>, tensor<512x64xf16>) outs(%c : tensor<512x512xf32>) {
+    ^bb0(%x: f16, %y: f16, %s: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
+//--- stages.mlir
+func.func @k(%a: tensor<512x64xf16>, %b: tensor<512x64xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32>
+    attributes {tenon.strategy = {name = "contraction", threads = 256, rows = 128, columns = 256, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<512x64xf16>, tensor<512x64xf16>) outs(%c : tensor<512x512xf32>) {
+    ^bb0(%x: f16, %y: f16, %s: f32):
+      %u = arith.extf %x : f16 to f32
+      %v = arith.extf %y : f16 to f32
+      %p = arith.mulf %u, %v : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
+}
+//--- exact.mlir
+func.func @k(%a: tensor<512x64xf32>, %b: tensor<512x64xf32>, %c: tensor<512x512xf32>) -> tensor<512x512xf32>
+    attributes {tenon.strategy = {name = "contraction", threads = 256, rows = 128, columns = 256, stages = 3, stage_bytes = 64, warpgroup_rows = 0, warpgroup_columns = 0, warpgroup_cluster = 1}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<512x64xf32>, tensor<512x64xf32>) outs(%c : tensor<512x512xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<512x512xf32>
+  return %0 : tensor<512x512xf32>
 }
 //--- name.mlir
 func.func @k(%a: tensor<8xf32>) -> tensor<8xf32> attributes {tenon.strategy = {name = "magic", threads = 128}} {

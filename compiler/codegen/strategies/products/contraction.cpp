@@ -277,6 +277,25 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
   return value == kNarrowTile || value == kSmallTile || value == kLargeTile || value == kTallTile;
 }
 
+StringRef Contraction::whyNot(const KernelFunction &kernel) const {
+  auto choice = [&](StringRef name) {
+    auto given = kernel.strategy.getAs<IntegerAttr>(name);
+    return given ? given.getInt() : 0;
+  };
+  const int64_t rows = choice("rows"), columns = choice("columns"), stages = choice(kStages);
+  if (stages == 0 && choice(kStageBytes) == 0 && rows <= kLargeTile && columns <= kLargeTile)
+    return {};
+  const std::optional<Product> product = Product::of(kernel, GroupShape::of(kernel));
+  if (!product || !product->warpElement() || product->isOfDoubles())
+    return "has 'stages', and tiles of 256, of factors that warps multiply on tensor cores";
+  if (!takes(kStages, stages) || !takes(kStageBytes, choice(kStageBytes)))
+    return "needs 'stages', 2 or more, and 'stage_bytes', 64 or 128, for its tile";
+  if (llvm::none_of(dispatch::warpTiles(),
+                    [&](const dispatch::WarpTile &tile) { return tile.rows == rows && tile.columns == columns; }))
+    return "has 'stages' for tiles of 64 or 128 rows and columns, of 128 x 256 and of 256 x 128";
+  return {};
+}
+
 void Contraction::write(Writer &writer) const {
   if (writer.choiceOr(kClearsFlags, 0) != 0)
     return clearShareFlags(writer);

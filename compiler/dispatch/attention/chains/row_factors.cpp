@@ -75,7 +75,6 @@ bool rewriteExponent(linalg::GenericOp weights, math::Exp2Op op) {
   auto difference = exponent ? exponent->value.getDefiningOp<arith::SubFOp>() : arith::SubFOp();
   if (!difference || !rowInput(weights, difference.getRhs()))
     return false;
-  // -inf that hides is so, however often it is multiplied.
   Value logit = difference.getLhs();
   auto choice = logit.getDefiningOp<arith::SelectOp>();
   auto isLeast = [](Value value) {
@@ -84,6 +83,8 @@ bool rewriteExponent(linalg::GenericOp weights, math::Exp2Op op) {
   };
   unsigned hidden = 0;
   if (choice && (isLeast(choice.getTrueValue()) || isLeast(choice.getFalseValue()))) {
+    if (!(exponent->factor > 0)) // -inf that hides is so, however often it is multiplied by more than 0
+      return false;
     hidden = isLeast(choice.getTrueValue()) ? 1 : 2;
     logit = hidden == 1 ? choice.getFalseValue() : choice.getTrueValue();
   } else {

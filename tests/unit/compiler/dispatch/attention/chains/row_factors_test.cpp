@@ -132,6 +132,12 @@ TEST_F(RowFactorsTest, HideByWhatStaysInfinite) {
   with["LEAST"] = "-3.0e38";
   rewritten(with);
   EXPECT_EQ(inFront(), std::vector<unsigned>{1});
+  // Less than nothing times -inf is infinite.
+  with["LEAST"] = "0xFF800000";
+  with["%p = math.exp %less"] = "%turn = arith.constant -0.5 : f32\n %turned = arith.mulf %less, %turn : f32\n"
+                                "%p = math.exp2 %turned";
+  rewritten(with);
+  EXPECT_EQ(inFront(), std::vector<unsigned>{1});
 }
 
 TEST_F(RowFactorsTest, LeaveWhatIsAddedToScores) {
