@@ -36,6 +36,12 @@ Value larger(OpBuilder &b, Location loc, Value x, Value y, bool isMax, bool igno
   return isMax ? Value(arith::MaximumFOp::create(b, loc, x, y)) : Value(arith::MinimumFOp::create(b, loc, x, y));
 }
 
+/// The type of the elements, where they are floats of 16 bits and more.
+FloatType comparedType(RankedTensorType input) {
+  auto element = input ? dyn_cast<FloatType>(input.getElementType()) : FloatType();
+  return element && element.getWidth() >= 16 ? element : FloatType();
+}
+
 template <typename Op> struct ReadReduce : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   static constexpr bool kIsMax = std::is_same_v<Op, tosa::ReduceMaxOp>;
@@ -43,8 +49,8 @@ template <typename Op> struct ReadReduce : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     auto input = dyn_cast<RankedTensorType>(op.getInput().getType());
     auto type = dyn_cast<RankedTensorType>(op.getType());
-    auto element = input ? dyn_cast<FloatType>(input.getElementType()) : FloatType();
-    if (!type || !element || element.getWidth() < 16)
+    const FloatType element = comparedType(input);
+    if (!type || !element)
       return failure();
     const Location loc = op.getLoc();
     const int64_t rank = input.getRank(), axis = op.getAxis();
@@ -119,8 +125,8 @@ struct ReadMaxPool : OpRewritePattern<tosa::MaxPool2dOp> {
   LogicalResult matchAndRewrite(tosa::MaxPool2dOp op, PatternRewriter &rewriter) const override {
     auto input = dyn_cast<RankedTensorType>(op.getInput().getType());
     auto type = dyn_cast<RankedTensorType>(op.getType());
-    auto element = input ? dyn_cast<FloatType>(input.getElementType()) : FloatType();
-    if (!type || !element || element.getWidth() < 16)
+    const FloatType element = comparedType(input);
+    if (!type || !element)
       return failure();
     const Location loc = op.getLoc();
     const ArrayRef<int64_t> kernel = op.getKernel(), stride = op.getStride(), pad = op.getPad();

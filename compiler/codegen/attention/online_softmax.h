@@ -43,9 +43,8 @@ public:
   };
   /// Replaces the logits of a block, of each row, by weights.
   /// @param scale logits are to be multiplied by it before
-  /// @param slack weights may be as large as e^slack: as long as no logit of a row exceeds what its weights are
-  /// relative
-  ///   to by more, that stays, and nothing is scaled. 0: it is the largest logit
+  /// @param slack 0: weights are relative to the largest logit so far. Else what they are relative to stays until a
+  ///   logit exceeds it by more than that, and nothing is scaled before: weights are e^slack at most
   Step step(mlir::ValueRange carried, llvm::MutableArrayRef<llvm::SmallVector<mlir::Value>> logits, double scale = 1,
             double slack = 0);
   /// What has been summed before, scaled by the factor of its row.

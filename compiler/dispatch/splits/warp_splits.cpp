@@ -30,8 +30,8 @@ static bool areCopied(linalg::GenericOp op, const Contraction &product) {
 bool mayBeOfWarpTiles(linalg::GenericOp op, const Contraction &product) {
   constexpr int64_t kFirstWithF8 = 89;
   const std::optional<WarpDevice> device = WarpDevice::of(op);
-  const bool isF8Only = isF8(factorTypeOf(product.left.value)) && device && device->number < kFirstWithF8;
-  return device && !isF8Only && mayRoundForTensorCores(product) && product.rows.size() == 1 &&
+  const bool lacksF8 = isF8(factorTypeOf(product.left.value)) && device && device->number < kFirstWithF8;
+  return device && !lacksF8 && mayRoundForTensorCores(product) && product.rows.size() == 1 &&
          product.columns.size() == 1 && product.reduced.size() == 1 && areCopied(op, product);
 }
 

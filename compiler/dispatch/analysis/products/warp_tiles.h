@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programs for targets alone whose warps multiply for themselves (mma.sync) and whose copies run beside the threads:
-// those from sm_80 on, but for Hopper's own. What a launch gives of shared memory is the same on all targets of a
-// program, and so is the grid: here both are those of such kernels. With them, a model of how long tiles take.
+// Programs whose targets are all sm_80 or later, none of them sm_90a: warps multiply by mma.sync there, and copies to
+// shared memory run beside the threads. A launch gives all targets of a program the same blocks and the same shared
+// memory; in these programs both are those of such kernels. With them, a model of how long their tiles take.
 #pragma once
 
 #include "abi/target_arch.h"

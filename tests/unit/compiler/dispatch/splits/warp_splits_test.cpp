@@ -10,24 +10,33 @@ namespace {
 
 class WarpSplits : public KernelTextTest {
 protected:
-  /// Parts of the sums of a product of bf16 whose sides both lie along, in f32; 1: it stays whole.
-  int64_t parts(int64_t rows, int64_t columns, int64_t reduced, const std::string &device = "80, 108, 167936") {
-    auto tensor = [](int64_t first, int64_t second, const std::string &type) {
-      return "tensor<" + std::to_string(first) + "x" + std::to_string(second) + "x" + type + ">";
-    };
-    const std::string left = tensor(rows, reduced, "bf16"), right = tensor(columns, reduced, "bf16"),
-                      result = tensor(rows, columns, "f32");
-    mlir::linalg::GenericOp op = firstGeneric(
+  static std::string tensor(int64_t first, int64_t second, const std::string &type) {
+    return "tensor<" + std::to_string(first) + "x" + std::to_string(second) + "x" + type + ">";
+  }
+  /// A product of two sides of these types, summed in i32 or f32. `ofRight`: how the right side is indexed.
+  mlir::linalg::GenericOp product(const std::string &left, const std::string &right, const std::string &ofRight,
+                                  int64_t rows, int64_t columns, const std::string &element,
+                                  const std::string &device) {
+    const bool isByte = element == "i8";
+    const std::string sum = isByte ? "i32" : "f32", result = tensor(rows, columns, sum),
+                      extend = isByte ? "arith.extsi" : "arith.extf", to = " : " + element + " to " + sum + "\n",
+                      last = isByte ? "i " : "f ";
+    return firstGeneric(
         "module attributes {tenon.warp_device = array<i64: " + device + ">} {\nfunc.func @f(%a: " + left +
         ", %b: " + right + ", %s: " + result + ") -> " + result +
-        " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (j, k)>, "
-        "affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b "
-        ": " +
-        left + ", " + right + ") outs(%s : " + result +
-        ") {\n^bb0(%x: bf16, %y: bf16, %z: f32):\n%u = arith.extf %x : bf16 to f32\n"
-        "%v = arith.extf %y : bf16 to f32\n%p = arith.mulf %u, %v : f32\n%t = arith.addf %z, %p : f32\n"
-        "linalg.yield %t : f32\n} -> " +
+        " {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (" +
+        ofRight +
+        ")>, affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} "
+        "ins(%a, %b : " +
+        left + ", " + right + ") outs(%s : " + result + ") {\n^bb0(%x: " + element + ", %y: " + element +
+        ", %z: " + sum + "):\n%u = " + extend + " %x" + to + "%v = " + extend + " %y" + to + "%p = arith.mul" + last +
+        "%u, %v : " + sum + "\n%t = arith.add" + last + "%z, %p : " + sum + "\nlinalg.yield %t : " + sum + "\n} -> " +
         result + "\nreturn %r : " + result + "\n}\n}");
+  }
+  /// Parts of the sums of a product of bf16 whose sides both lie along, in f32; 1: it stays whole.
+  int64_t parts(int64_t rows, int64_t columns, int64_t reduced, const std::string &device = "80, 108, 167936") {
+    mlir::linalg::GenericOp op =
+        product(tensor(rows, reduced, "bf16"), tensor(columns, reduced, "bf16"), "j, k", rows, columns, "bf16", device);
     const std::optional<ProductSplit> found = productSplitOf(op);
     if (!found || !found->split)
       return 1;
@@ -52,22 +61,10 @@ TEST_F(WarpSplits, OneRoundOfTilesStaysWhole) {
 
 TEST_F(WarpSplits, BytesThatLieAcrossAreOfOtherTiles) {
   auto isOfThem = [&](const std::string &element, const std::string &ofRight) {
-    const bool isByte = element == "i8";
-    const std::string sum = isByte ? "i32" : "f32", extend = isByte ? "arith.extsi" : "arith.extf", to = " to " + sum;
-    mlir::linalg::GenericOp op = firstGeneric(
-        "module attributes {tenon.warp_device = array<i64: 80, 108, 167936>} {\nfunc.func @f(%a: tensor<512x512x" +
-        element + ">, %b: tensor<512x512x" + element + ">, %s: tensor<512x512x" + sum + ">) -> tensor<512x512x" + sum +
-        "> {\n%r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (" +
-        ofRight +
-        ")>, affine_map<(i, j, k) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\", \"reduction\"]} "
-        "ins(%a, %b : tensor<512x512x" +
-        element + ">, tensor<512x512x" + element + ">) outs(%s : tensor<512x512x" + sum + ">) {\n^bb0(%x: " + element +
-        ", %y: " + element + ", %z: " + sum + "):\n%u = " + extend + " %x : " + element + to + "\n%v = " + extend +
-        " %y : " + element + to + "\n%p = " + (isByte ? "arith.muli" : "arith.mulf") + " %u, %v : " + sum +
-        "\n%t = " + (isByte ? "arith.addi" : "arith.addf") + " %z, %p : " + sum + "\nlinalg.yield %t : " + sum +
-        "\n} -> tensor<512x512x" + sum + ">\nreturn %r : tensor<512x512x" + sum + ">\n}\n}");
-    const std::optional<Contraction> product = contractionOf(op);
-    return product && mayBeOfWarpTiles(op, *product);
+    const std::string side = tensor(512, 512, element);
+    mlir::linalg::GenericOp op = product(side, side, ofRight, 512, 512, element, "80, 108, 167936");
+    const std::optional<Contraction> found = contractionOf(op);
+    return found && mayBeOfWarpTiles(op, *found);
   };
   EXPECT_TRUE(isOfThem("i8", "j, k"));
   EXPECT_FALSE(isOfThem("i8", "k, j"));
