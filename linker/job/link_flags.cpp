@@ -21,8 +21,6 @@ Result<std::vector<abi::TargetArch>> parseTargetList(const std::vector<std::stri
     while (!rest.empty()) {
       const std::string_view name = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-      if (name.empty())
-        continue;
       const std::optional<abi::TargetArch> arch = abi::parseTargetArch(name);
       if (!arch || !abi::findArch(*arch))
         return makeError(StatusCode::InvalidArgument, "unknown target '", name, "'; ", abi::archAdvice(name));

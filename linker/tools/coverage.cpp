@@ -12,8 +12,6 @@ Result<std::vector<abi::DeviceTraits>> coverageDevices(const std::vector<std::st
     while (!rest.empty()) {
       const std::string_view name = rest.substr(0, rest.find(','));
       rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-      if (name.empty())
-        continue;
       TENON_ASSIGN_OR_RETURN(abi::DeviceTraits device, describeDevice(name, driver));
       device.canJit = canJit;
       devices.push_back(std::move(device));

@@ -205,6 +205,7 @@ int main(int argc, char **argv) {
   declareInputs(commandLine, &options.inputs);
   commandLine.list("output", "WHERE", &options.outputs,
                    "- (print), @f.npy, +f.npy (append), @f.bin (raw), empty (drop); one per result");
+  commandLine.mayBeEmpty();
   commandLine.list("expected_output", "VALUE", &options.expected,
                    "compare instead of printing; (ignored) matches anything; one per result");
   commandLine.alias("expected-output");

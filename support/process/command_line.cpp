@@ -25,9 +25,9 @@ CommandLine::CommandLine(std::string tool, std::string usage, std::string descri
                  {"2", "the command line is wrong"}};
 }
 
-/// Whether nothing has the empty name.
-static bool namesSomething(std::string_view valueName) {
-  return valueName.starts_with("FILE") || valueName.starts_with("DIR") || valueName.starts_with("ARCH");
+/// Whether commas are at an end of the list, or side by side.
+static bool hasEmptyEntry(std::string_view list) {
+  return list.starts_with(',') || list.ends_with(',') || list.find(",,") != std::string_view::npos;
 }
 
 void CommandLine::flag(std::string name, bool *value, std::string help) {
@@ -59,6 +59,10 @@ void CommandLine::list(std::string name, std::string valueName, std::vector<std:
 void CommandLine::words(std::vector<std::string> words, bool isList) {
   options_.back().shown.words = std::move(words);
   options_.back().shown.valueIsList = isList;
+}
+
+void CommandLine::mayBeEmpty() {
+  options_.back().mayBeEmpty = true;
 }
 
 void CommandLine::phases(Phases &phases) {
@@ -212,9 +216,11 @@ CommandLine::Outcome CommandLine::evaluate(int argc, const char *const *argv) co
         return fail(concat("option '", dashedOption(name), "' needs a value (", option->shown.valueName, ")"));
       value = argv[++i];
     }
-    // As an empty variable of a shell leaves it.
-    if (value->empty() && namesSomething(option->shown.valueName))
+    if (value->empty() && !option->mayBeEmpty)
       return fail(concat("option '", dashedOption(name), "' needs a value (", option->shown.valueName, "), found ''"));
+    if (option->shown.valueIsList && hasEmptyEntry(*value))
+      return fail(concat("option '", dashedOption(name), "' has an empty entry, found '", *value, "'; wanted ",
+                         option->shown.valueName, " without a comma too many"));
     if (option->text)
       *option->text = *value;
     else

@@ -41,7 +41,8 @@ class CommandLine {
 public:
   CommandLine(std::string tool, std::string usage, std::string description);
 
-  // Names are given without dashes; one letter means `-o`, more mean `--name`. The pointers outlive parse().
+  // Names are given without dashes; one letter means `-o`, more mean `--name`. The pointers outlive parse(). No value
+  // is empty, as a variable of a shell leaves it that nobody set, but where mayBeEmpty() says so.
   void flag(std::string name, bool *value, std::string help);
   /// The last one given wins.
   void text(std::string name, std::string valueName, std::string *value, std::string help);
@@ -49,8 +50,11 @@ public:
   void list(std::string name, std::string valueName, std::vector<std::string> *values, std::string help);
   /// `--name`, which sets "", or `--name=VALUE`.
   void optionalText(std::string name, std::string valueName, std::optional<std::string> *value, std::string help);
-  /// What the value of the option declared last may be, for completion; `isList`: several, with commas between them.
+  /// What the value of the option declared last may be, for completion; `isList`: several, with commas between them,
+  /// none of them empty.
   void words(std::vector<std::string> words, bool isList = false);
+  /// "" means something to the option declared last.
+  void mayBeEmpty();
   /// -v, as every tool has it.
   void phases(Phases &phases);
   /// Another spelling of the option declared last; --help does not show it.
@@ -91,6 +95,7 @@ private:
     std::string *text = nullptr;
     std::optional<std::string> *optionalText = nullptr;
     std::vector<std::string> *list = nullptr;
+    bool mayBeEmpty = false;
   };
   std::optional<Outcome> answer(std::string_view argument) const;
   std::optional<int> print(const Outcome &outcome) const;

@@ -90,8 +90,10 @@ private:
         return makeError(StatusCode::InvalidArgument, "size '", name, "' is given twice");
       if (equal != std::string::npos)
         for (std::string_view part : splitList(std::string_view(text).substr(equal + 1))) {
-          TENON_ASSIGN_OR_RETURN(int64_t value, evaluateSize(part, {}));
-          values.push_back(value);
+          Result<int64_t> value = evaluateSize(part, {});
+          if (!value.ok())
+            return value.takeStatus().withContext(concat("size '", name, "'"));
+          values.push_back(*value);
         }
       else
         values = defaultValues(declared_.launch);

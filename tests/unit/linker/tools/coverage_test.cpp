@@ -46,7 +46,8 @@ TEST_F(Coverage, KnowsDriversWithoutACompilerAndOldOnes) {
 }
 
 TEST_F(Coverage, RefusesListsThatNameNoDevice) {
-  EXPECT_NE(check({","}).find("names no architecture"), std::string::npos);
+  EXPECT_NE(check({""}).find("names no architecture"), std::string::npos);
+  EXPECT_NE(check({","}).find("device '' is neither an architecture"), std::string::npos);
   EXPECT_NE(check({"sm_90a"}).find("has a suffix"), std::string::npos);
   EXPECT_NE(check({"sm_83"}).find("is not known"), std::string::npos);
 }

@@ -59,10 +59,11 @@ TEST(LinkFlags, FillTheJob) {
 }
 
 TEST(LinkFlags, ParseTargets) {
-  Result<std::vector<abi::TargetArch>> targets = parseTargetList({"sm_80,,compute_90a", "sm_120"});
+  Result<std::vector<abi::TargetArch>> targets = parseTargetList({"sm_80,compute_90a", "sm_120"});
   ASSERT_TRUE(targets.ok());
   ASSERT_EQ(targets->size(), 3u);
   EXPECT_EQ((*targets)[1].toString(), "sm_90a");
+  EXPECT_FALSE(parseTargetList({"sm_80,,compute_90a"}).ok());
 }
 
 } // namespace

@@ -116,6 +116,8 @@ TEST(Workload, SaysWhatIsWrong) {
             "grid: the workgroup count is 0 along x, possible are 1 to 2147483647");
   EXPECT_EQ(error({{"size", "x=1"}, {"binding", "nxf32"}, {"binding", "nxf32"}}),
             "size 'x': a name has letters other than x");
+  EXPECT_EQ(error({{"size", "n=1,,3"}, {"binding", "nxf32"}, {"binding", "nxf32"}}),
+            "size 'n': '': a number or a name is missing at its end");
 }
 
 TEST(Workload, ReadsFiles) {

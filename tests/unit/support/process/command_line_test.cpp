@@ -54,6 +54,28 @@ TEST(CommandLine, RefusesMissingAndUnwantedValues) {
   EXPECT_NE(parse({"--explain=3"}).outcome.error.find("takes no value, found '3'"), std::string::npos);
 }
 
+TEST(CommandLine, RefusesEmptyValuesAndEntriesOfLists) {
+  auto errorOf = [](const char *argument) {
+    std::string kinds, where;
+    std::vector<std::string> targets;
+    CommandLine options("tenon-x", "", "");
+    options.text("images", "KINDS", &kinds, "");
+    options.list("target", "ARCH,..", &targets, "");
+    options.words({"sm_75", "sm_80"}, /*isList=*/true);
+    options.text("output", "WHERE", &where, "");
+    options.mayBeEmpty();
+    const char *arguments[] = {"tenon-x", argument};
+    return options.evaluate(2, arguments).error;
+  };
+  EXPECT_NE(errorOf("--images=").find("option '--images' needs a value (KINDS), found ''"), std::string::npos);
+  EXPECT_EQ(errorOf("--output="), "");
+  EXPECT_EQ(errorOf("--target=sm_75,sm_80"), "");
+  for (const char *list : {"--target=sm_75,,sm_80", "--target=sm_75,", "--target=,sm_75", "--target=,"})
+    EXPECT_NE(errorOf(list).find(concat("option '--target' has an empty entry, found '", list + 9, "'")),
+              std::string::npos)
+        << errorOf(list);
+}
+
 TEST(CommandLine, HelpAndVersionWinOverErrors) {
   Parsed help = parse({"--nonsense", "--help"});
   EXPECT_EQ(help.outcome.exitStatus, 0);
