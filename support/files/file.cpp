@@ -153,6 +153,8 @@ static Result<std::string> readOpened(int fd, const std::string &path, const Rea
     return systemError("read", path, errno);
   if (S_ISDIR(info.st_mode))
     return systemError("read", path, EISDIR);
+  if (limits.onlyFiles && !S_ISREG(info.st_mode))
+    return makeError(StatusCode::FailedPrecondition, "cannot read '", path, "': it is no file");
   if (const std::string_view kind = kindWithoutEnd(info, fd); !kind.empty())
     return makeError(StatusCode::FailedPrecondition, "cannot read '", path, "': it is ", kind, ", expected a file");
   if (S_ISCHR(info.st_mode) && fd != STDIN_FILENO && ::fcntl(fd, F_SETFL, 0) < 0) // a terminal is waited for

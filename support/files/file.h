@@ -13,6 +13,7 @@ namespace tenon {
 
 /// What ends the reading of something that may have no end.
 struct ReadLimits {
+  bool onlyFiles = false;               // what is no regular file, nor a link to one, is not read at all
   uint64_t bytes = uint64_t(4) << 30;   // of a pipe, a terminal, standard input
   int writerMilliseconds = 10 * 1000;   // how long a named pipe may have nobody who writes to it
   int silenceMilliseconds = 120 * 1000; // how long who writes to it may write nothing

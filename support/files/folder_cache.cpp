@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file is its magic, the SHA-256 of its contents, a line end and the contents.
+// A file is its magic, the SHA-256 of its name and contents, a line end and the contents.
 #include "support/files/folder_cache.h"
 
 #include "support/files/file.h"
@@ -31,6 +31,10 @@ std::string FolderCache::userFolder() {
   return "";
 }
 
+static std::string checkOf(const std::string &name, std::string_view bytes) {
+  return Sha256().addField(name).addField(bytes).hex();
+}
+
 /// Marks a file as used now.
 static void touch(const std::string &path) {
   (void)utimensat(AT_FDCWD, path.c_str(), nullptr, 0); // read-only caches work as well
@@ -39,12 +43,12 @@ static void touch(const std::string &path) {
 std::optional<std::string> FolderCache::find(const std::string &name) const {
   if (!isEnabled())
     return std::nullopt;
-  Result<std::string> bytes = readFile(pathOf(name));
+  Result<std::string> bytes = readFile(pathOf(name), {.onlyFiles = true});
   const size_t head = magic_.size() + kHashDigits + 1;
   if (!bytes.ok() || bytes->size() < head || !bytes->starts_with(magic_))
     return std::nullopt;
   std::string body = bytes->substr(head);
-  if (sha256(body) != std::string_view(*bytes).substr(magic_.size(), kHashDigits))
+  if (checkOf(name, body) != std::string_view(*bytes).substr(magic_.size(), kHashDigits))
     return std::nullopt;
   touch(pathOf(name));
   return body;
@@ -63,7 +67,11 @@ Status FolderCache::storeOneOfMany(const std::string &name, std::string_view byt
   fs::create_directories(folder_, failed);
   if (failed)
     return makeError(StatusCode::FailedPrecondition, "cannot make the folder '", folder_, "': ", failed.message());
-  return writeFile(pathOf(name), concat(magic_, sha256(bytes), "\n", bytes));
+  const std::string path = pathOf(name);
+  // A pipe would wait for somebody to read it.
+  if (fs::exists(path, failed) && !fs::is_regular_file(path, failed))
+    return makeError(StatusCode::FailedPrecondition, "cannot write '", path, "': it is no file");
+  return writeFile(path, concat(magic_, checkOf(name, bytes), "\n", bytes));
 }
 
 void FolderCache::remove(const std::string &name) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Files of a cache in a folder. Processes share it without locks: a file appears whole (written under another name,
-// then renamed) or not at all, its name says what it holds, and what does not check out is as if it were not there.
+// then renamed) or not at all, its name says what it holds, and what does not check out is as if it were not there: a
+// damaged file, one that stood under another name, a pipe.
 #pragma once
 
 #include "support/status.h"
@@ -26,7 +27,8 @@ public:
   bool isEnabled() const { return !folder_.empty(); }
   const std::string &folder() const { return folder_; }
 
-  /// The bytes stored under `name`, which are used now; nothing where there are none, or they are damaged.
+  /// The bytes stored under `name`, which are used now; nothing where there are none, they are damaged, or they were
+  /// stored under another name.
   std::optional<std::string> find(const std::string &name) const;
   /// A failure says why it could not be written, which harms nothing else.
   Status store(const std::string &name, std::string_view bytes) const;

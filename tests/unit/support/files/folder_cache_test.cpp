@@ -3,8 +3,10 @@
 
 #include "support/files/file.h"
 
+#include <chrono>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 namespace tenon {
 namespace {
@@ -44,6 +46,30 @@ TEST_F(FolderCacheTest, TakesADamagedFileForNone) {
     ASSERT_TRUE(writeFile(folder + "/a", flipped).ok());
     EXPECT_TRUE(!cache.find("a") || cut == 72) << cut; // the line end is not looked at
   }
+}
+
+TEST_F(FolderCacheTest, TakesWhatWasStoredUnderAnotherNameForNone) {
+  const FolderCache cache(folder, "magic 1 ", 1 << 20);
+  ASSERT_TRUE(cache.store("a", "bytes").ok());
+  fs::copy_file(folder + "/a", folder + "/b");
+  EXPECT_FALSE(cache.find("b"));
+  EXPECT_EQ(cache.find("a"), "bytes");
+}
+
+TEST_F(FolderCacheTest, OpensNothingButFiles) {
+  const FolderCache cache(folder, "magic 1 ", 1 << 20);
+  ASSERT_TRUE(cache.store("a", "bytes").ok());
+  ASSERT_EQ(mkfifo((folder + "/pipe").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", folder + "/device");
+  fs::create_directory(folder + "/folder");
+  fs::create_symlink(folder + "/pipe", folder + "/link");
+  const auto begin = std::chrono::steady_clock::now();
+  for (const char *name : {"pipe", "device", "folder", "link"}) {
+    EXPECT_FALSE(cache.find(name)) << name;
+    EXPECT_FALSE(cache.store(name, "bytes").ok()) << name;
+    EXPECT_FALSE(fs::is_regular_file(folder + "/" + name)) << name;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5)) << "a pipe was waited for";
 }
 
 TEST_F(FolderCacheTest, DeletesWhatWasNotUsedForLongest) {
