@@ -315,7 +315,7 @@ bool isPointerWide(const ptx::Variable &parameter) {
 }
 
 bool isAggregate(const ptx::Variable &parameter) {
-  return parameter.isArray && parameter.bytes() != 2;
+  return parameter.isArray ? parameter.bytes() != 2 : parameter.bytes() > 8;
 }
 
 const PointerSearch::Struct *PointerSearch::structOf(size_t parameter) const {

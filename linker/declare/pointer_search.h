@@ -38,7 +38,7 @@ struct PointerSearch {
 
 /// 8 bytes, and neither an array of bytes nor a double.
 bool isPointerWide(const ptx::Variable &parameter);
-/// Bytes by value: a struct, an array in one, a tensor map; 2 bytes are how C++ passes __half.
+/// Bytes by value: a struct, an array in one, a tensor map, a .b128; 2 bytes are how C++ passes __half.
 bool isAggregate(const ptx::Variable &parameter);
 
 /// @param entry  a kernel with a body, of the tracer's module

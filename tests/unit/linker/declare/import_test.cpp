@@ -330,6 +330,16 @@ TEST(Import, TakesAggregatesForConstants) {
   EXPECT_TRUE(result.has("\"constants\": [{\"kind\": \"TensorMap\"}]")) << result.text;
 }
 
+TEST(Import, TakesWhatIsWiderThanAWordForBytes) {
+  const std::string body = ".visible .entry k(.param .u64 a, .param .b128 w, .param .b128 p) .reqntid 32\n"
+                           "{ .reg .b64 %r<6>; ld.param.u64 %r1, [a]; ld.param.b64 %r2, [w]; ld.param.b64 %r3, [w+8];\n"
+                           "  ld.param.b64 %r4, [p+8]; st.global.u64 [%r1], %r2; st.global.u64 [%r1+8], %r3;\n"
+                           "  st.global.u64 [%r4], %r2; ret; }\n";
+  Draft result = draft(body, {}, "sm_90");
+  EXPECT_TRUE(result.has("\"constants\": [{\"kind\": \"Struct\", \"size\": 16, \"alignment\": 16}")) << result.text;
+  expectLinks(result, body, "sm_90");
+}
+
 // Where a map leads that the caller passes is the caller's business: what else the kernel takes is proved beside it.
 TEST(Import, DraftsInputsBesideAStoreThroughAMap) {
   const std::string store = "  cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%r3, {%w1}], [t]; ret; }\n";
