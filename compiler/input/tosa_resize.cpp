@@ -3,7 +3,8 @@
 // between two rows and two columns, and is the mean of four pixels, weighted by what the division leaves over. Where
 // the offset is negative, so is the dividend of the first rows and columns. MLIR's conversion rounds such quotients and
 // what is left over towards zero: integers get another pixel's weights, and floats weights of 1.25 and -0.25, which
-// make NaN of an infinite pixel. Nearest neighbours are not concerned: both divisions end at the first pixel.
+// make NaN of an infinite pixel. Of floats of 16 bits it also weighs and adds in 16 bits, wherever the offset lies.
+// Nearest neighbours are not concerned: both divisions end at the first pixel.
 #include "compiler/input/tosa_resize.h"
 #include "compiler/input/tensors/element_builder.h"
 
@@ -72,8 +73,12 @@ struct ReadResize : OpRewritePattern<tosa::ResizeOp> {
     if (op.getMode() != tosa::ResizeMode::BILINEAR || !type || !image || type.isDynamicDim(1) || type.isDynamicDim(2) ||
         !tosa::getConstShapeValues(op.getScale().getDefiningOp(), scale) ||
         !tosa::getConstShapeValues(op.getOffset().getDefiningOp(), offset) || scale.size() != 4 || offset.size() != 2 ||
-        llvm::any_of(scale, [](int64_t value) { return value <= 0; }) || (offset[0] >= 0 && offset[1] >= 0))
+        llvm::any_of(scale, [](int64_t value) { return value <= 0; }))
       return failure();
+    const Type element = type.getElementType();
+    const bool isShort = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+    if (!isShort && offset[0] >= 0 && offset[1] >= 0)
+      return failure(); // MLIR's is right
     const Location loc = op.getLoc();
     const Axis rows = {scale[0], scale[1], offset[0], tensor::getMixedSize(rewriter, loc, op.getInput(), 1)};
     const Axis columns = {scale[2], scale[3], offset[1], tensor::getMixedSize(rewriter, loc, op.getInput(), 2)};
@@ -82,10 +87,8 @@ struct ReadResize : OpRewritePattern<tosa::ResizeOp> {
       sizes.push_back(ShapedType::isDynamic(size)
                           ? tensor::getMixedSize(rewriter, loc, op.getInput(), int64_t(dimension))
                           : OpFoldResult(rewriter.getIndexAttr(size)));
-    const Type element = type.getElementType();
     // Positions and sums of short floats would lose what their pixels hold.
-    const Type wide =
-        isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 ? Type(rewriter.getF32Type()) : element;
+    const Type wide = isShort ? Type(rewriter.getF32Type()) : element;
     Value result = buildElements(rewriter, loc, type, sizes, [&](OpBuilder &b, Location at, ValueRange indices) {
       const Neighbours row = findNeighbours(b, at, indices[1], rows);
       const Neighbours column = findNeighbours(b, at, indices[2], columns);

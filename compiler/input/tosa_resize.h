@@ -6,8 +6,8 @@
 
 namespace tenon::compiler::input {
 
-/// Adds the pattern that reads bilinear resizes whose first places lie in front of the image, as those of half pixels
-/// do.
+/// Adds the pattern that reads bilinear resizes of floats of 16 bits, and those whose first places lie in front of the
+/// image, as those of half pixels do.
 void addResizePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tenon::compiler::input
