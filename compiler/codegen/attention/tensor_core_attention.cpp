@@ -66,6 +66,7 @@ private:
   Value inArena(uint32_t bytes) { return k_.at(arena_, k_.b.getI8Type(), k_.number(bytes)); }
   uint32_t states() const { return kernel_.attention.isChain ? 0 : 4 * fragments_; } // that softmax carries
 
+  OperandTile tileFor(const ProductKernel &kernel, TileSpace &space, const Operand &operand);
   void bring(const ProductKernel &kernel, const Operand &operand, Value firstColumn, Value to, Value step);
   void bringQueries();
   void bringKeys(Value firstKey);
@@ -94,11 +95,17 @@ private:
   Value lane_, firstRow_; // of the warp, in the tile
 };
 
+/// Its bytes are what its elements take: those of 32 keys, too.
+OperandTile TensorCoreAttention::tileFor(const ProductKernel &kernel, TileSpace &space, const Operand &operand) {
+  const uint32_t side = &operand == &kernel.product.left ? kernel.rows : kernel.columns;
+  return OperandTile(kernel, space, core_, operand, /*isRounded=*/false, std::min(128u, side * 2));
+}
+
 /// One tile of an operand; as vectors where they are whole and aligned.
 void TensorCoreAttention::bring(const ProductKernel &kernel, const Operand &operand, Value firstColumn, Value to,
                                 Value step) {
   TileSpace space(kernel, tile_.inBatch, tile_.firstRow, firstColumn);
-  OperandTile tile(kernel, space, core_, operand);
+  OperandTile tile = tileFor(kernel, space, operand);
   k_.branch(tile.isAligned(), [&] { tile.bring(to, step, true); }, [&] { tile.bring(to, step, false); });
 }
 
@@ -141,7 +148,7 @@ TensorCoreAttention::Values TensorCoreAttention::scoresOf(const Inner &inner, Va
   const uint32_t pairs = shape_.keys / (2 * kFragmentColumns);
   TileSpace space(inner.kernel, tile_.inBatch, tile_.firstRow, firstKey);
   const Product &product = inner.kernel.product;
-  OperandTile queries(inner.kernel, space, core_, product.left), keys(inner.kernel, space, core_, product.right);
+  OperandTile queries = tileFor(inner.kernel, space, product.left), keys = tileFor(inner.kernel, space, product.right);
   Values sums(fragments_ * pairs * 2 * 4, neutral(k_, product.sum.sum));
   const uint32_t inTile = inner.kernel.depth / kFragmentDepth;
   for (uint32_t depth = 0; depth < llvm::divideCeil(inner.depth, kFragmentDepth); ++depth) {
@@ -181,7 +188,7 @@ SmallVector<TensorCoreAttention::Values> TensorCoreAttention::factorsOf(ArrayRef
 /// sums[16 rows][8 columns][4] += weights * values
 TensorCoreAttention::Values TensorCoreAttention::weighted(ArrayRef<Values> weights, Values sums) {
   TileSpace space(output_, tile_.inBatch, tile_.firstRow, k_.number(0));
-  const OperandTile values(output_, space, core_, output_.product.right);
+  const OperandTile values = tileFor(output_, space, output_.product.right);
   for (uint32_t part = 0; part < shape_.keys / kFragmentDepth; ++part) {
     for (uint32_t pair = 0; pair < columnPairs_; ++pair) {
       const Values right = rightFragments(values, values_, pair, part);

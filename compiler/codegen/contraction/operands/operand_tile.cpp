@@ -16,12 +16,12 @@ static constexpr uint32_t kAtOnce = 8, kRunsAtOnce = 4;
 static constexpr uint32_t kVectorBytes = 16;
 
 OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
-                         bool isRounded)
+                         bool isRounded, uint32_t acrossBytes)
     : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
       element_(kernel.product.tileElement(operand)),
       side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
       elementBytes_(dispatch::elementBytes(element_)), isRounded_(isRounded && operand.value.getType().isF32()),
-      staysAcross_(element_.isF64() || (isRounded && kernel.product.isReadAcross(operand))),
+      staysAcross_(element_.isF64() || (isRounded && kernel.product.isReadAcross(operand))), acrossBytes_(acrossBytes),
       width_(liesAsInMemory() ? chunk()
                               : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
 
@@ -31,17 +31,19 @@ Value OperandTile::isAligned() {
 
 Value OperandTile::offsetOf(Value row, Value chunk) {
   constexpr uint32_t kBytes = 16;
+  auto turnOf = [&](uint32_t rowBytes) {
+    return rowBytes == 128 ? k_.rem(row, k_.number(8)) : k_.rem(k_.div(row, k_.number(2)), k_.number(4));
+  };
   if (!liesAlongReduced()) {
-    constexpr uint32_t kRowBytes = 128, kInRow = kRowBytes / kBytes;
-    Value block = k_.mul(k_.div(chunk, k_.number(kInRow)), k_.number(int64_t(kernel_.depth) * kRowBytes));
-    Value turn = element_.isF64() ? k_.mul(k_.rem(row, k_.number(4)), k_.number(2)) : k_.rem(row, k_.number(8));
-    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(kInRow)), turn);
-    return k_.add(k_.add(block, k_.mul(row, k_.number(kRowBytes))), k_.mul(place, k_.number(kBytes)));
+    const uint32_t inRow = acrossBytes_ / kBytes;
+    Value block = k_.mul(k_.div(chunk, k_.number(inRow)), k_.number(int64_t(kernel_.depth) * acrossBytes_));
+    Value turn = element_.isF64() ? k_.mul(k_.rem(row, k_.number(4)), k_.number(2)) : turnOf(acrossBytes_);
+    Value place = k_.exclusiveOr(k_.rem(chunk, k_.number(inRow)), turn);
+    return k_.add(k_.add(block, k_.mul(row, k_.number(acrossBytes_))), k_.mul(place, k_.number(kBytes)));
   }
   const uint32_t rowBytes = kernel_.depth * elementBytes_;
-  Value turn = element_.isF64()  ? k_.mul(k_.rem(k_.div(row, k_.number(2)), k_.number(2)), k_.number(2))
-               : rowBytes == 128 ? k_.rem(row, k_.number(8))
-                                 : k_.rem(k_.div(row, k_.number(2)), k_.number(4));
+  Value turn =
+      element_.isF64() ? k_.mul(k_.rem(k_.div(row, k_.number(2)), k_.number(2)), k_.number(2)) : turnOf(rowBytes);
   return k_.add(k_.mul(row, k_.number(rowBytes)), k_.mul(k_.exclusiveOr(chunk, turn), k_.number(kBytes)));
 }
 

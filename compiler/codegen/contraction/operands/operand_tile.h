@@ -3,7 +3,7 @@
 // of 64 or 128 bytes. 16-bit elements that are adjacent in memory stay so:
 //
 //   along the reduced elements: a row for each position across, depth elements long
-//   across:                     a row of 64 positions for each reduced element; blocks of 64 positions
+//   across:                     a row of 64 positions for each reduced element, or of 32; blocks of so many positions
 //
 // Elements of 8 or 32 bits lie along the reduced elements: tensor cores turn only those of 16 bits. What is
 // adjacent across in memory is put there one by one. But for tf32 that warpgroups read into registers
@@ -22,8 +22,10 @@ namespace tenon::compiler::codegen {
 class OperandTile {
 public:
   /// @param isRounded of warpgroups: f32 are tf32 in the tile; else whoever reads them rounds
+  /// @param acrossBytes of a row of 16-bit elements that are adjacent across: 128, however few positions there are; or
+  /// 64, where the tile has no room for more than a side of 32
   OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
-              bool isRounded = false);
+              bool isRounded = false, uint32_t acrossBytes = 128);
 
   const Operand &operand() const { return operand_; }
   uint32_t side() const { return side_; }
@@ -95,6 +97,7 @@ private:
   const mlir::Type element_; // of the tile
   const uint32_t side_, elementBytes_;
   const bool isRounded_, staysAcross_;
+  const uint32_t acrossBytes_;
   uint32_t width_; // of a vector that is computed
 };
 

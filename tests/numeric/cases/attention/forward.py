@@ -151,6 +151,11 @@ def cases(sizes):
         if whole or (number % 3 == 0 and not (tiles == "many" and kind in ("f32", "f64"))):
             yield attention(("bhmd", "bmhd", "grouped")[number % 3], kind, "multiplied", softmax, mask, INPUTS[number % 6], length, depth,
                             number % 5 == 3, many=tiles == "many", few=tiles == "few")
+    # Keys that lie across their depth, of tiles of 128 queries whose blocks have 32 keys: of rows that the program does not know, and of many tiles.
+    across = itertools.product((("bmn", (70, 70)), ("bm", (129, 33))), ((72, 72), (128, 128), (96, 40), (64, 128)), MASKS[:2])
+    for number, ((dynamic, length), depth, mask) in enumerate(across):
+        if whole or number % 5 == 0:
+            yield attention("transposed keys", kinds[number % 2], "multiplied", SOFTMAXES[number % 7], mask, INPUTS[number % 6], length, depth, dynamic)
     # Results that are copied for another batch, each of which would be stored several times.
     for kind, length, depth, tiles in (("f32", (29, 3), (64, 20), ""), ("f16", (33, 70), (64, 64), ""), ("bf16", (2, 300), (64, 64), "few")):
         yield attention("bmd", kind, "multiplied", "operation", "none", "plain", length, depth, False, few=tiles == "few", copies=3)
