@@ -136,7 +136,8 @@ bool Matcher::divisorIs(const Term &divisor, const Term &exponential) {
   bool isSumGuarded = false;
   found_.sum = terms_.withoutGuard(divisor, 0, 1, isSumGuarded);
   const std::optional<Reduced> sum = reducedBy(found_.sum);
-  found_.hiddenIsZero = found_.isMaximumGuarded && isSumGuarded;
+  // exp(-inf) is 0 where what is subtracted is finite.
+  found_.hiddenIsZero = (found_.isMaximumGuarded || found_.startsFinite) && isSumGuarded;
   return sum && sum->combiner == Combiner::AddF &&
          isConstant(sum->start, [](const APFloat &start) { return start.isZero(); }) &&
          terms_.areEqual(sum->contributed, exponential);
@@ -144,6 +145,9 @@ bool Matcher::divisorIs(const Term &divisor, const Term &exponential) {
 
 /// Every result of the last product is divided, where it is read, by the sum that belongs to it.
 bool Matcher::findDivisionBehind(const Term &exponential) {
+  if (!startsFromZero(found_.output))
+    return fail("what divides by the sum of the exponentials over the keys divides the numbers that the last product "
+                "adds to as well");
   Value result = found_.output->getResult(0);
   linalg::GenericOp reader;
   if (result.hasOneUse())

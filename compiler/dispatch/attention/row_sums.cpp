@@ -4,17 +4,11 @@
 #include "compiler/dispatch/attention/scores.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
 namespace {
-
-bool startsFromZero(linalg::GenericOp product) {
-  auto fill = product.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
-}
 
 class RowSum {
 public:

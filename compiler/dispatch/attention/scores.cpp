@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/attention/scores.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -111,6 +113,14 @@ bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product,
     if (!llvm::all_of(element.place, isOfLogits))
       return fail("its logits differ along the dimensions of the values");
   return true;
+}
+
+bool startsFromZero(linalg::GenericOp product) {
+  Value init = product.getDpsInits()[0];
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    return matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+  auto splat = dyn_cast_or_null<FloatAttr>(splatOf(init));
+  return splat && splat.getValue().isZero();
 }
 
 } // namespace tenon::compiler::dispatch

@@ -15,4 +15,7 @@ namespace tenon::compiler::dispatch {
 bool findScores(AttentionMatch &found, Terms &terms, const Contraction &product, bool weightsAreLeft, unsigned most,
                 std::string &reason);
 
+/// Whether a product adds to nothing that was there.
+bool startsFromZero(mlir::linalg::GenericOp product);
+
 } // namespace tenon::compiler::dispatch

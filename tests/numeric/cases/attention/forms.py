@@ -33,7 +33,8 @@ BATCHED = list(LAYOUTS)[:-5]
 SCALES = ("multiplied", "divided", "queries before", "none")
 SOFTMAXES = ("operation", "steps", "reciprocal", "behind", "kept dimensions", "powers of two", "scaled powers of two")
 MASKS = ("none", "causal", "causal, large", "causal, added", "window", "window, large", "bias", "chosen", "chosen, large", "lengths", "soft cap", "shifted causal", "causal and chosen")
-GUARDED = ("guarded", "guarded behind")  # where all keys of a query are hidden, the result is 0
+GUARDED = ("guarded", "guarded behind", "guarded sum")  # where all keys of a query are hidden, the result is 0
+# guarded sum: the maximum starts from the least finite number, so that the sum alone is to be guarded.
 AWAY = {"causal, added large": -1e30, "late, added large": -1e30, "causal, large": -1e30, "window, large": -1e30, "chosen, large": -1e30}  # what hides a key, where it is not -inf
 INPUTS = ("plain", "dominating key", "growing keys", "times 8", "constant rows", "large")
 
@@ -174,7 +175,8 @@ class Writer:
                    f"outs({start.name} : {start.type}) -> {start.type}")
             return result, None
         kept = spec.replace("n", "1") if softmax == "kept dimensions" else spec.replace("n", "")
-        largest = self.reduced(logits, spec, kept, "arith.maximumf", -np.inf)
+        start = float(np.finfo(np.float64 if kind == "f64" else np.float32).min) if softmax == "guarded sum" else -np.inf
+        largest = self.reduced(logits, spec, kept, "arith.maximumf", start)
         if softmax == "powers of two":  # of the difference, times log2(e)
             powers = self.each(spec, lambda x, y: f.op("math.exp2", kind, f.op("arith.mulf", kind, f.op("arith.subf", kind, x, y), f.constant(kind, math.log2(math.e)))),
                                (logits, spec), (largest, kept))
@@ -186,7 +188,7 @@ class Writer:
         elif softmax == "steps":
             apart = self.each(spec, lambda x, y: f.op("arith.subf", kind, x, y), (logits, spec), (largest, kept))
             powers = self.each(spec, lambda x: f.op("math.exp", kind, x), (apart, spec))
-        elif softmax in GUARDED:
+        elif softmax in ("guarded", "guarded behind"):
             powers = self.each(spec, lambda x, y: f.op("math.exp", kind, f.op("arith.subf", kind, x, self.guarded(y, -np.inf, 0.0))),
                                (logits, spec), (largest, kept))
         else:
@@ -199,7 +201,7 @@ class Writer:
         if softmax == "reciprocal":
             inverse = self.each(kept, lambda x: f.op("arith.divf", kind, f.constant(kind, 1.0), x), (total, kept))
             return self.each(spec, lambda x, y: f.op("arith.mulf", kind, x, y), (powers, spec), (inverse, kept)), None
-        if softmax == "guarded":
+        if softmax in ("guarded", "guarded sum"):
             return self.each(spec, lambda x, y: f.op("arith.divf", kind, x, self.guarded(y, 0.0, 1.0)), (powers, spec), (total, kept)), None
         return self.each(spec, lambda x, y: f.op("arith.divf", kind, x, y), (powers, spec), (total, kept)), None
 
