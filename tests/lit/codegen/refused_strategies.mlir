@@ -6,6 +6,11 @@
 // RUN: not tenon-opt %t/pair.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=PAIR
 // RUN: not tenon-opt %t/stages.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not tenon-opt %t/exact.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=EXACT
+// RUN: not tenon-opt %t/turns.mlir --tenon-print-ptx=target=sm_90a 2>&1 | FileCheck %s --check-prefix=TURNS
+// RUN: sed 's/turns = 2/turns = 3/' %t/turns.mlir > %t/three.mlir
+// RUN: not tenon-opt %t/three.mlir --tenon-print-ptx=target=sm_90a 2>&1 | FileCheck %s --check-prefix=THREE
+// RUN: sed 's/turns = 2/ring = 1/' %t/turns.mlir > %t/ring.mlir
+// RUN: not tenon-opt %t/ring.mlir --tenon-print-ptx=target=sm_90a 2>&1 | FileCheck %s --check-prefix=THREE
 // RUN: not tenon-opt %t/name.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
 
 // TILE: error: strategy 'contraction' takes no 'rows' of 16, but for example 64
@@ -14,6 +19,8 @@
 // PAIR: error: strategy 'contraction' has 'stages' for tiles of 64 or 128 rows and columns, of 128 x 256 and of 256 x 128
 // STAGES: error: strategy 'contraction' needs 'stages', 2 or more, and 'stage_bytes', 64 or 128, for its tile
 // EXACT: error: strategy 'contraction' has 'stages', and tiles of 256, of factors that warps multiply on tensor cores
+// TURNS: error: strategy 'skinny' has 'turns' for a few rows and weights of four bits
+// THREE: error: strategy 'skinny' takes 'turns' of 2, 4 or 8, and behind them a 'ring' of 1
 // NAME: error: 'tenon.strategy' names no strategy; there are 'attention' 'skinny' 'grouped' 'grouped_filters' 'channel_filters' 'bands' 'contraction'
 
 //--- tile.mlir
@@ -43,6 +50,18 @@ func.func @k(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> t
 //--- few.mlir
 func.func @k(%a: tensor<8x64xf32>, %b: tensor<64x32xf32>, %c: tensor<8x32xf32>) -> tensor<8x32xf32>
     attributes {tenon.strategy = {name = "skinny", threads = 256, few_side = 1, few = 128, positions = 2, depth_warps = 8}} {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x64xf32>, tensor<64x32xf32>) outs(%c : tensor<8x32xf32>) {
+    ^bb0(%x: f32, %y: f32, %s: f32):
+      %p = arith.mulf %x, %y : f32
+      %t = arith.addf %s, %p : f32
+      linalg.yield %t : f32
+  } -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+//--- turns.mlir
+func.func @k(%a: tensor<8x64xf32>, %b: tensor<64x32xf32>, %c: tensor<8x32xf32>) -> tensor<8x32xf32>
+    attributes {tenon.strategy = {name = "skinny", threads = 256, few_side = 1, few = 8, positions = 2, depth_warps = 8, turns = 2}} {
   %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
       iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<8x64xf32>, tensor<64x32xf32>) outs(%c : tensor<8x32xf32>) {
     ^bb0(%x: f32, %y: f32, %s: f32):

@@ -6,6 +6,7 @@
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/strategies/products/contraction.h"
 #include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
+#include "compiler/codegen/strategies/products/plans/steps_ahead.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/products/small_products.h"
@@ -35,16 +36,6 @@ constexpr uint32_t kMostFewOfManyWarps = 16;
 constexpr int64_t kRowsOfManyBytes = 32;
 // Along the sum: rows of the wide side that a lane multiplies at once. More take more registers than there are.
 constexpr int64_t kMostRowsOfLane = 4;
-// Blocks that go from tile to tile: two for each multiprocessor of an H100 or H200.
-constexpr int64_t kBlocksOfRing = 264;
-constexpr uint32_t kTurnsOfRing = 2;      // with four, or each step for itself, it is slower
-constexpr int64_t kDepthOfFourBits = 128; // of a step: 16 bytes of each of four lanes
-// Reduced elements; of more than kMostOfTurns warps have many rounds, and blocks that go from tile to tile may be
-// faster for so many rows. Columns: of fewer, blocks are too few; of no more than kMostAcrossOfNarrow, tiles of 16
-// columns run all at once, three blocks of a multiprocessor.
-constexpr int64_t kLeastOfRounds = 4096, kMostOfTurns = kDepthOfFourBits * kThreads / 32 * kMostStepsInTurn;
-constexpr int64_t kMostRowsOfRing = 4, kLeastAcrossOfRounds = 1024, kLeastAcrossOfLong = 3840;
-constexpr int64_t kMostAcrossOfNarrow = 3 * kMultiprocessors * 16;
 
 SmallVector<Extent> extentsOf(const GroupShape &shape, ArrayRef<unsigned> axes) {
   SmallVector<SpaceAxis> chosen;
@@ -75,12 +66,22 @@ std::optional<Product> productOf(const KernelFunction &kernel, const GroupShape 
   return product;
 }
 
+/// What a kernel's choices say.
+SkinnyShape shapeOf(llvm::function_ref<int64_t(StringRef)> choice, uint32_t threads) {
+  return {.fewAreRows = choice("few_side") == 1,
+          .few = uint32_t(choice("few")),
+          .positions = uint32_t(choice("positions")),
+          .depthWarps = std::min(uint32_t(choice("depth_warps")), threads / 32),
+          .turns = uint32_t(choice(kTurnsOfWarp)),
+          .isRing = choice(kRing) != 0};
+}
+
 class Planner {
 public:
   Planner(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &product)
       : name_(name), kernel_(kernel), shape_(shape), product_(product), rows_(shape.sizeOf(product.rows)),
         columns_(shape.sizeOf(product.columns)), batch_(shape.sizeOf(product.batch)),
-        reduced_(shape.sizeOf(product.reduced)) {}
+        reduced_(shape.sizeOf(product.reduced)), ahead_(kernel, shape, product) {}
 
   /// @param given what is said of it; null: what is best
   std::vector<Plan> run(const TileChoice *given = nullptr);
@@ -94,18 +95,6 @@ private:
   }
 
   Plan ringOf(const SkinnyShape &how) const;
-  static SkinnyShape ringShape(bool fewAreRows, uint32_t few, uint32_t positions) {
-    return {.fewAreRows = fewAreRows,
-            .few = few,
-            .positions = positions,
-            .depthWarps = kThreads / 32,
-            .turns = kTurnsOfRing,
-            .isRing = true};
-  }
-  bool mayRunAhead(const SkinnyShape &how) const;
-  bool isRingFaster(const SkinnyShape &how) const;
-  bool mayHaveRounds(const SkinnyShape &how) const;
-  std::optional<SkinnyShape> aheadOf(bool fewAreRows, uint32_t few) const;
 
   /// Whether rows of both sides are known to be whole vectors (dispatch/analysis/products/hopper_tf32.h).
   bool hasBoxes() const {
@@ -133,6 +122,7 @@ private:
   const GroupShape &shape_;
   const Product &product_;
   const std::optional<int64_t> rows_, columns_, batch_, reduced_;
+  const StepsAhead ahead_;
   bool isAsked_ = false; // whether somebody asks what there is, also where tiles are faster
 };
 
@@ -149,7 +139,7 @@ TileChoice choiceOfPlan(const Plan &plan) {
 }
 
 Plan Planner::ringOf(const SkinnyShape &how) const {
-  const uint32_t threads = how.depthWarps * 32;
+  const uint32_t threads = threadsAhead(how);
   Plan plan{name_,
             threads,
             {{"few_side", how.fewAreRows ? 1 : 2},
@@ -161,61 +151,6 @@ Plan Planner::ringOf(const SkinnyShape &how) const {
             {{{Extent{kBlocksOfRing, {}}}, 1}}};
   plan.dynamicSharedBytes = skinnyRingBytes(product_, shape_, how, threads);
   return plan;
-}
-
-bool Planner::mayRunAhead(const SkinnyShape &how) const {
-  func::FuncOp function = kernel_.function;
-  return function->hasAttr(dispatch::kHopperOnlyAttr) && how.few <= (how.isRing ? kVeryFew : kFewBesideTiles) &&
-         !shape_.gatesAxis && mayUseRing(product_, shape_, how);
-}
-
-/// Of a sum so long that warps do not take their steps in turn, and tiles that are spread evenly: 8 for each 7 that
-/// there would be then.
-bool Planner::isRingFaster(const SkinnyShape &how) const {
-  const int64_t tiles = llvm::divideCeil(*(how.fewAreRows ? columns_ : rows_), widePerBlock(how, kThreads));
-  return mayRunAhead(how) && int64_t(llvm::divideCeil(tiles, kBlocksOfRing)) * kBlocksOfRing * 7 <= tiles * 8;
-}
-
-/// Scales lie beside each other, and a warp has whole rounds.
-bool Planner::mayHaveRounds(const SkinnyShape &how) const {
-  const Operand &wide = how.fewAreRows ? product_.right : product_.left;
-  return mayRunAhead(how) && llvm::all_of(wide.inputs, [&](const OperandInput &input) {
-           const uint32_t width = product_.widthOf(wide, shape_);
-           return RunInputs::bytesOf(input, shape_, wide.vectorAxis, width) == skinny::kRingCopied ||
-                  isBesideNext(product_, shape_, how, input);
-         });
-}
-
-/// Of weights of four bits: with several steps of a warp on their way, where that is faster. Measured on an H200, rows
-/// of 1 to 16, 1024 to 128256 columns.
-std::optional<SkinnyShape> Planner::aheadOf(bool fewAreRows, uint32_t few) const {
-  const Operand &wide = fewAreRows ? product_.right : product_.left;
-  const std::optional<int64_t> rows = fewAreRows ? rows_ : columns_, across = fewAreRows ? columns_ : rows_;
-  if (!multipliesByWarps(product_) || wide.isCopied() || !across || !reduced_ ||
-      skinnyDepth(product_, shape_, wide) != kDepthOfFourBits || *reduced_ < kLeastOfRounds)
-    return std::nullopt;
-  const bool isLong = *reduced_ > kMostOfTurns;
-  if (isLong && rows && *rows <= kMostRowsOfRing)
-    for (uint32_t each : {uint32_t(kMostRowsOfLane), 2u})
-      if (const SkinnyShape ring = ringShape(fewAreRows, few, each); isRingFaster(ring))
-        return ring;
-  if (*across < (isLong ? kLeastAcrossOfLong : kLeastAcrossOfRounds) || (few > kVeryFew && !isLong))
-    return std::nullopt;
-  // Of few columns narrow tiles are one round of blocks; of more, what the few are read for counts.
-  SkinnyShape how{.fewAreRows = fewAreRows,
-                  .few = few,
-                  .positions = few > kVeryFew || *across > kMostAcrossOfNarrow ? uint32_t(kMostRowsOfLane) : 2u,
-                  .depthWarps = 0};
-  struct Round {
-    uint32_t warps, turns;
-  };
-  static constexpr Round kOfLong[] = {{8, 2}}, kOfOthers[] = {{8, 4}, {4, 4}, {4, 2}};
-  for (auto [warps, turns] : isLong ? ArrayRef(kOfLong) : ArrayRef(kOfOthers)) {
-    how.depthWarps = warps, how.turns = turns;
-    if (mayHaveRounds(how))
-      return how;
-  }
-  return std::nullopt;
 }
 
 Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) const {
@@ -275,11 +210,11 @@ Plan Planner::planOf(bool fewAreRows, uint32_t few, const TileChoice *given) con
     threads = uint32_t(given->number("threads"));
   }
   if (!given)
-    if (const std::optional<SkinnyShape> ahead = aheadOf(fewAreRows, few)) {
+    if (const std::optional<SkinnyShape> ahead = ahead_.best(fewAreRows, few)) {
       if (ahead->isRing)
         return ringOf(*ahead);
       how = *ahead;
-      threads = ahead->depthWarps * 32;
+      threads = threadsAhead(how);
     }
   if (given) {
     how.turns = uint32_t(given->number(kTurnsOfWarp));
@@ -328,22 +263,16 @@ std::vector<TileChoice> Planner::choices() {
               {kBySkinny.str(), {{"few", few}, {"positions", each}, {"threads", threads}, {"depth_warps", divided}}});
       }
   }
-  for (uint32_t each : {2u, 4u}) {
-    const SkinnyShape how = ringShape(fewAreRows, uint32_t(few), each);
-    if (mayRunAhead(how))
+  for (const SkinnyShape &how : ahead_.all(fewAreRows, uint32_t(few))) {
+    if (how.isRing)
       choices.push_back(choiceOfPlan(ringOf(how)));
-    for (uint32_t threads : {kFewestThreads, kThreads})
-      for (uint32_t turns = 2; turns <= 8; turns *= 2) {
-        SkinnyShape rounds = how;
-        rounds.depthWarps = threads / 32, rounds.turns = turns, rounds.isRing = false;
-        if (mayRunAhead(rounds))
-          choices.push_back({kBySkinny.str(),
-                             {{"few", few},
-                              {"positions", each},
-                              {"threads", threads},
-                              {"depth_warps", rounds.depthWarps},
-                              {kTurnsOfWarp.str(), turns}}});
-      }
+    else
+      choices.push_back({kBySkinny.str(),
+                         {{"few", few},
+                          {"positions", how.positions},
+                          {"threads", threadsAhead(how)},
+                          {"depth_warps", how.depthWarps},
+                          {kTurnsOfWarp.str(), how.turns}}});
   }
   return choices;
 }
@@ -443,14 +372,29 @@ bool Skinny::takes(StringRef choice, int64_t value) const {
   return choice != "depth_warps" || value <= int64_t(kThreads / 32) || value == int64_t(kManyThreads / 32);
 }
 
+StringRef Skinny::whyNot(const KernelFunction &kernel) const {
+  auto choice = [&](StringRef name) {
+    auto given = kernel.strategy.getAs<IntegerAttr>(name);
+    return given ? given.getInt() : 0;
+  };
+  if (!kernel.strategy.get(kTurnsOfWarp) && !kernel.strategy.get(kRing))
+    return {};
+  if (!takes(kTurnsOfWarp, choice(kTurnsOfWarp)) || (kernel.strategy.get(kRing) && !takes(kRing, choice(kRing))))
+    return "takes 'turns' of 2, 4 or 8, and behind them a 'ring' of 1";
+  const GroupShape shape = GroupShape::of(kernel);
+  const std::optional<Product> product = productOf(kernel, shape);
+  const SkinnyShape how = shapeOf(choice, kernel.threads);
+  if (threadsAhead(how) != kernel.threads)
+    return "has 'turns' where all warps divide the sum: with 'depth_warps' of 'threads' / 32";
+  if (!product || !StepsAhead(kernel, shape, *product).canBe(how))
+    return "has 'turns' for a few rows and weights of four bits, of sums that are whole rounds of all warps, where "
+           "sm_90a is the only target";
+  return {};
+}
+
 void Skinny::write(Writer &writer) const {
   const std::optional<Product> product = Product::of(writer.kernel, writer.shape);
-  const SkinnyShape how{.fewAreRows = writer.choice("few_side") == 1,
-                        .few = uint32_t(writer.choice("few")),
-                        .positions = uint32_t(writer.choice("positions")),
-                        .depthWarps = std::min(uint32_t(writer.choice("depth_warps")), writer.k.threads / 32),
-                        .turns = uint32_t(writer.choiceOr(kTurnsOfWarp, 0)),
-                        .isRing = writer.choiceOr(kRing, 0) != 0};
+  const SkinnyShape how = shapeOf([&](StringRef name) { return writer.choiceOr(name, 0); }, writer.k.threads);
   writeSkinnyProduct({.kernel = writer.kernel,
                       .shape = writer.shape,
                       .product = *product,

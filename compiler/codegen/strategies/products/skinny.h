@@ -23,6 +23,7 @@ public:
   std::optional<TileChoice> choiceOf(const KernelFunction &kernel, const GroupShape &shape, const Plan &plan,
                                      const abi::TargetArch &target) const override;
   bool takes(llvm::StringRef choice, int64_t value) const override;
+  llvm::StringRef whyNot(const KernelFunction &kernel) const override;
   void write(Writer &writer) const override;
   unsigned variantFor(const abi::TargetArch &target) const override {
     return target.number >= 80 ? 2 : target.number >= 75;
