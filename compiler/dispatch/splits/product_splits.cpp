@@ -332,7 +332,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
     const std::optional<Split> split = timedSplitOf(op, *product, *times);
     return isDividedByClusters(*product, split, tiles(128, 64)) ? ProductSplit{} : ProductSplit{split};
   }
-  if (!skinny && mayBe && mayBeOfWarpTiles(op, *product))
+  if (!skinny && mayBe && isSplitByWarpModel(op, *product))
     return ProductSplit{warpSplitOf(op, *product)};
   if (!skinny && mayBe && mayBeInClusters(*product) && hasCores)
     if (const std::optional<Split> split = clusterSplitOf(op, *product))

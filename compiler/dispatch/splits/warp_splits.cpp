@@ -27,7 +27,7 @@ static bool areCopied(linalg::GenericOp op, const Contraction &product) {
   });
 }
 
-bool mayBeOfWarpTiles(linalg::GenericOp op, const Contraction &product) {
+bool isSplitByWarpModel(linalg::GenericOp op, const Contraction &product) {
   constexpr int64_t kFirstWithF8 = 89;
   const std::optional<WarpDevice> device = WarpDevice::of(op);
   const bool lacksF8 = isF8(factorTypeOf(product.left.value)) && device && device->number < kFirstWithF8;

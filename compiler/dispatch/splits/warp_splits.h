@@ -11,7 +11,7 @@ namespace tenon::compiler::dispatch {
 
 /// Whether a product of known sizes gets its tile by that model, as far as the operation alone tells: its kernel's plan
 /// decides (codegen/strategies/products/plans/warp_plans.h).
-bool mayBeOfWarpTiles(mlir::linalg::GenericOp op, const Contraction &product);
+bool isSplitByWarpModel(mlir::linalg::GenericOp op, const Contraction &product);
 /// The parts of such a product; nothing: it is done sooner without.
 std::optional<Split> warpSplitOf(mlir::linalg::GenericOp op, const Contraction &product);
 

@@ -2,7 +2,7 @@
 #include "compiler/codegen/contraction/kernels/double_product.h"
 
 #include "compiler/codegen/contraction/kernels/divided_sums.h"
-#include "compiler/codegen/contraction/kernels/warp_tiles.h"
+#include "compiler/codegen/contraction/kernels/tile_of_warps.h"
 
 using namespace mlir;
 
@@ -20,7 +20,7 @@ class DoubleProduct {
 public:
   explicit DoubleProduct(const ProductKernel &kernel)
       : kernel_(kernel), k_(kernel.k), type_(kernel.product.sum.sum.type), tiles_(kernel_, type_, {}, kStages),
-        down_(tiles_.rows() / WarpTiles::kFragmentRows), across_(tiles_.columns() / WarpTiles::kFragmentColumns) {}
+        down_(tiles_.rows() / TileOfWarps::kFragmentRows), across_(tiles_.columns() / TileOfWarps::kFragmentColumns) {}
 
   void run();
 
@@ -35,7 +35,7 @@ private:
   ProductKernel kernel_;
   KernelBuilder &k_;
   const Type type_;
-  WarpTiles tiles_;
+  TileOfWarps tiles_;
   const uint32_t down_, across_; // fragments of the warp
 };
 
@@ -53,9 +53,9 @@ Value DoubleProduct::elementAt(OperandTile &tile, Value stage, Value across, uin
 DoubleProduct::Values DoubleProduct::operandsOf(Value step, uint32_t half) {
   Values operands;
   Value inEight = k_.div(tiles_.lane(), k_.number(4)), left = tiles_.leftAt(step), right = tiles_.rightAt(step);
-  for (uint32_t row = 0; row < down_ * WarpTiles::kFragmentRows; row += 8)
+  for (uint32_t row = 0; row < down_ * TileOfWarps::kFragmentRows; row += 8)
     operands.push_back(elementAt(tiles_.left, left, k_.add(k_.add(tiles_.firstRow(), inEight), k_.number(row)), half));
-  for (uint32_t column = 0; column < across_ * WarpTiles::kFragmentColumns; column += 8)
+  for (uint32_t column = 0; column < across_ * TileOfWarps::kFragmentColumns; column += 8)
     operands.push_back(
         elementAt(tiles_.right, right, k_.add(k_.add(tiles_.firstColumn(), inEight), k_.number(column)), half));
   return operands;

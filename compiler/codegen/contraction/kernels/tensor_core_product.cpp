@@ -2,7 +2,7 @@
 #include "compiler/codegen/contraction/kernels/tensor_core_product.h"
 
 #include "abi/arch_table.h"
-#include "compiler/codegen/contraction/kernels/warp_tiles.h"
+#include "compiler/codegen/contraction/kernels/tile_of_warps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -11,7 +11,7 @@ namespace tenon::compiler::codegen {
 namespace {
 
 // Of the reduced elements a fragment has 32 bytes, whatever their type: two chunks of a tile.
-constexpr uint32_t kFragmentRows = WarpTiles::kFragmentRows, kFragmentColumns = WarpTiles::kFragmentColumns,
+constexpr uint32_t kFragmentRows = TileOfWarps::kFragmentRows, kFragmentColumns = TileOfWarps::kFragmentColumns,
                    kFragmentDepthBytes = 32;
 constexpr uint32_t kFragmentDepth = kFragmentDepthBytes / 2; // of those that lie across: 16-bit ones
 
@@ -42,7 +42,7 @@ private:
   ProductKernel kernel_;
   KernelBuilder &k_;
   const uint32_t depthBytes_, stages_;
-  WarpTiles tiles_;
+  TileOfWarps tiles_;
   const uint32_t down_, pairs_; // fragments of the warp, those beside each other two by two
 };
 

@@ -114,7 +114,7 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
   const bool isKnown = shape.sizeOf(product->rows) && shape.sizeOf(product->columns) && shape.sizeOf(product->batch);
   const ArrayRef<ScalarTile> few = isKnown ? tilesOfFewThreads(*product) : ArrayRef<ScalarTile>();
   if (const std::optional<dispatch::WarpDevice> device = dispatch::WarpDevice::of(function);
-      device && isOfWarpTiles(*product, *device)) {
+      device && hasWarpPlan(*product, *device)) {
     for (const dispatch::WarpTile &tile : dispatch::warpTiles())
       choices.push_back({by.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
     return choices;

@@ -78,8 +78,7 @@ std::optional<SkinnyShape> StepsAhead::best(bool fewAreRows, uint32_t few) const
   // Of few columns narrow tiles are one round of blocks; of more, what the few are read for counts.
   SkinnyShape how{.fewAreRows = fewAreRows,
                   .few = few,
-                  .positions =
-                      few > kMostFewOfRing || *across > kMostAcrossOfNarrow ? kManyRowsOfLane : kFewRowsOfLane,
+                  .positions = few > kMostFewOfRing || *across > kMostAcrossOfNarrow ? kManyRowsOfLane : kFewRowsOfLane,
                   .depthWarps = 0};
   struct Round {
     uint32_t warps, turns;

@@ -13,7 +13,7 @@ namespace tenon::compiler::codegen {
 // later device. And what the system takes of each block.
 static constexpr int64_t kMostBytes = 96 << 10, kReservedBytes = 1 << 10;
 
-bool isOfWarpTiles(const Product &product, const dispatch::WarpDevice &device) {
+bool hasWarpPlan(const Product &product, const dispatch::WarpDevice &device) {
   auto isOne = [](ArrayRef<unsigned> axes) { return axes.size() == 1; };
   auto isCopied = [](const Operand &operand) {
     Type type = operand.value.getType();

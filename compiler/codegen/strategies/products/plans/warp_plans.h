@@ -15,7 +15,7 @@ inline constexpr llvm::StringLiteral kStages = "stages", kStageBytes = "stage_by
 inline constexpr int64_t kMostStages = 16;
 
 /// Whether they compute a product.
-bool isOfWarpTiles(const Product &product, const dispatch::WarpDevice &device);
+bool hasWarpPlan(const Product &product, const dispatch::WarpDevice &device);
 /// The stages of a tile: as many as its shared memory holds, beside others of the multiprocessor or alone.
 TensorCoreStages stagesOf(const GroupShape &shape, const Product &product, const dispatch::WarpDevice &device,
                           int64_t rows, int64_t columns);

@@ -64,7 +64,7 @@ TEST_F(WarpSplits, BytesThatLieAcrossAreOfOtherTiles) {
     const std::string side = tensor(512, 512, element);
     mlir::linalg::GenericOp op = product(side, side, ofRight, 512, 512, element, "80, 108, 167936");
     const std::optional<Contraction> found = contractionOf(op);
-    return found && mayBeOfWarpTiles(op, *found);
+    return found && isSplitByWarpModel(op, *found);
   };
   EXPECT_TRUE(isOfThem("i8", "j, k"));
   EXPECT_FALSE(isOfThem("i8", "k, j"));

@@ -9,13 +9,13 @@
 
 namespace tenon::compiler::codegen {
 
-class WarpTiles {
+class TileOfWarps {
 public:
   static constexpr uint32_t kFragmentRows = 16, kFragmentColumns = 8;
 
   /// @param element, right as of TensorCore
   /// @param stages steps whose operands are in shared memory at once
-  WarpTiles(const ProductKernel &kernel, mlir::Type element, mlir::Type right, uint32_t stages);
+  TileOfWarps(const ProductKernel &kernel, mlir::Type element, mlir::Type right, uint32_t stages);
 
   /// Takes the shared memory, before anything else.
   void begin();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/contraction/kernels/warp_tiles.h"
+#include "compiler/codegen/contraction/kernels/tile_of_warps.h"
 
 #include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/divided_sums.h"
@@ -18,21 +18,21 @@ static uint32_t warpsDown(uint32_t rows, uint32_t columns, uint32_t warps) {
   return warps == 8 && rows >= 2 * columns ? 4 : 2;
 }
 
-WarpTiles::WarpTiles(const ProductKernel &kernel, Type element, Type rightElement, uint32_t stages)
+TileOfWarps::TileOfWarps(const ProductKernel &kernel, Type element, Type rightElement, uint32_t stages)
     : kernel_(kernel), k_(kernel.k), space(kernel), core(k_, element, rightElement, kernel.target),
       left(kernel, space, core, kernel.product.left), right(kernel, space, core, kernel.product.right), stages_(stages),
       warpsDown_(warpsDown(kernel.rows, kernel.columns, k_.threads / 32)), warpsAcross_(k_.threads / 32 / warpsDown_),
       warpRows_(kernel.rows / warpsDown_), warpColumns_(kernel.columns / warpsAcross_) {}
 
-uint32_t WarpTiles::partRows() const {
+uint32_t TileOfWarps::partRows() const {
   return warpsDown_ * partFragments() * kFragmentRows;
 }
 
-uint32_t WarpTiles::partFragments() const {
+uint32_t TileOfWarps::partFragments() const {
   return std::min(kPartFragments, warpRows_ / kFragmentRows);
 }
 
-void WarpTiles::begin() {
+void TileOfWarps::begin() {
   const uint32_t sumBytes = dispatch::elementBytes(storedType(kernel_.product.sum.sum.type));
   const uint32_t ofTile = kernel_.deep > 1 ? kernel_.rows * kernel_.columns * sumBytes : 0;
   const uint32_t bytes = std::max({stages_ * stageBytes(), stagedBytes(partRows(), kernel_.columns, sumBytes), ofTile});
@@ -44,19 +44,19 @@ void WarpTiles::begin() {
   firstColumn_ = k_.mul(k_.rem(warp, k_.number(warpsAcross_)), k_.number(warpColumns_));
 }
 
-Value WarpTiles::steps() {
+Value TileOfWarps::steps() {
   return k_.div(k_.add(space.reduced(), k_.number(kernel_.depth - 1)), k_.number(kernel_.depth));
 }
 
-Value WarpTiles::leftAt(Value step) {
+Value TileOfWarps::leftAt(Value step) {
   return k_.at(arena_, k_.b.getI8Type(), k_.mul(k_.rem(step, k_.number(stages_)), k_.number(stageBytes())));
 }
 
-Value WarpTiles::rightAt(Value step) {
+Value TileOfWarps::rightAt(Value step) {
   return k_.at(leftAt(step), k_.b.getI8Type(), k_.number(left.bytes()));
 }
 
-void WarpTiles::bring(Value step, Value steps, bool isFast) {
+void TileOfWarps::bring(Value step, Value steps, bool isFast) {
   k_.when(k_.less(step, steps), [&] {
     left.bring(leftAt(step), step, isFast);
     right.bring(rightAt(step), step, isFast);
@@ -64,30 +64,30 @@ void WarpTiles::bring(Value step, Value steps, bool isFast) {
   core.closeGroup();
 }
 
-void WarpTiles::bringWhole(Value step, bool isFast) {
+void TileOfWarps::bringWhole(Value step, bool isFast) {
   left.bringWhole(leftAt(step), step, isFast);
   right.bringWhole(rightAt(step), step, isFast);
   core.closeGroup();
 }
 
-bool WarpTiles::mayBringWithout(uint16_t target) const {
+bool TileOfWarps::mayBringWithout(uint16_t target) const {
   constexpr uint16_t kFirstWithCopies = 80; // before, threads read from any address that they are given
   return target >= kFirstWithCopies && left.isCopied() && right.isCopied() && kernel_.product.places.empty() &&
          !kernel_.reducedPatches;
 }
 
-void WarpTiles::bringWithout(Value step, Value steps) {
+void TileOfWarps::bringWithout(Value step, Value steps) {
   Value isThere = k_.less(step, steps);
   left.bringWhere(isThere, leftAt(step), step);
   right.bringWhere(isThere, rightAt(step), step);
   core.closeGroup();
 }
 
-Value WarpTiles::isAligned() {
+Value TileOfWarps::isAligned() {
   return k_.both(left.isAligned(), right.isAligned());
 }
 
-void WarpTiles::writeSums(ArrayRef<Value> sums) {
+void TileOfWarps::writeSums(ArrayRef<Value> sums) {
   SmallVector<ResultPart> parts;
   const uint32_t ofWarp = partFragments() * kFragmentRows;
   const uint32_t columns = warpColumns_ / kFragmentColumns;
@@ -113,7 +113,7 @@ void WarpTiles::writeSums(ArrayRef<Value> sums) {
 }
 
 /// A unit is the upper or the lower half of the fragments beside each other.
-void WarpTiles::addAndWrite(ArrayRef<Value> sums) {
+void TileOfWarps::addAndWrite(ArrayRef<Value> sums) {
   constexpr uint32_t kHalfRows = kFragmentRows / 2;
   const uint32_t across = warpColumns_ / kFragmentColumns;
   SmallVector<SmallVector<Value>> units(size_t(2) * warpRows_ / kFragmentRows);
