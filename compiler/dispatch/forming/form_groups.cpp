@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/forming/form_groups.h"
+
 #include "compiler/dispatch/analysis/groups/axis_finder.h"
 #include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
-
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/forming/column_groups.h"
+#include "compiler/dispatch/forming/members.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -32,8 +33,6 @@ constexpr unsigned kMaxSiblings = 8;
 constexpr int64_t kMostBeside = 1 << 16;
 constexpr size_t kMostKinds = 32;
 constexpr unsigned kMostTries = 256;
-
-using Members = SmallVector<linalg::GenericOp>; // in the order of the block
 
 void collectTensors(linalg::GenericOp op, const llvm::SmallPtrSetImpl<Operation *> &inside,
                     llvm::SmallPtrSetImpl<void *> &tensors) {
@@ -71,14 +70,6 @@ bool keepsOrder(const Group &group, std::string &reason) {
     return true;
   reason = "what is stored is adjacent along another dimension than what is read";
   return false;
-}
-
-/// The softmaxes that members read of others: they are inside, too.
-void addSoftmaxes(llvm::SmallPtrSetImpl<Operation *> &inside, const Members &members) {
-  for (linalg::GenericOp op : members)
-    for (Value operand : op->getOperands())
-      if (Value before = beforeSoftmax(operand); before != operand && inside.contains(before.getDefiningOp()))
-        inside.insert(operand.getDefiningOp());
 }
 
 class Former {
@@ -343,37 +334,6 @@ void Former::joinBeside() {
     if (!join({found->second, number}, reason))
       *found = {leader, number};
   }
-}
-
-void sortByPosition(Members &members) {
-  llvm::sort(members, [](linalg::GenericOp a, linalg::GenericOp b) { return a->isBeforeInBlock(b); });
-}
-
-/// Everything that reads the group and stands before its last operation goes behind it, in the same order.
-bool moveReadersBehind(Members &members) {
-  sortByPosition(members);
-  llvm::SmallPtrSet<Operation *, 16> late(llvm::from_range, members);
-  addSoftmaxes(late, members);
-  SmallVector<Operation *> moved;
-  for (Operation *op = members.front(), *last = members.back(); op != last; op = op->getNextNode()) {
-    if (late.contains(op))
-      continue;
-    bool reads = false;
-    op->walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands())
-        reads |= late.contains(operand.getDefiningOp());
-    });
-    if (!reads)
-      continue;
-    late.insert(op);
-    moved.push_back(op);
-  }
-  Operation *after = members.back();
-  for (Operation *op : moved) {
-    op->moveAfter(after);
-    after = op;
-  }
-  return !moved.empty();
 }
 
 GroupedBlock Former::run() {

@@ -2,8 +2,6 @@
 #include "compiler/dispatch/prepare/fusing.h"
 
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
-#include "compiler/dispatch/analysis/convolutions/grouped.h"
-#include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/groups/behind_product.h"
 #include "compiler/dispatch/analysis/groups/group.h"
@@ -12,6 +10,7 @@
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
 #include "compiler/dispatch/analysis/slices.h"
+#include "compiler/dispatch/prepare/image_borders.h"
 #include "compiler/dispatch/products/grouped_factors.h"
 #include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/turned_copy.h"
@@ -36,61 +35,6 @@ bool isCheap(linalg::GenericOp producer) {
     ++work;
   }
   return work <= 4;
-}
-
-/// One element of another tensor, or a number where there is none: the border around an image.
-bool isBorder(linalg::GenericOp producer) {
-  constexpr unsigned kMostWork = 48; // of the place, and of the question whether it is inside
-  unsigned reads = 0, work = 0;
-  for (Operation &op : producer.getBody()->without_terminator()) {
-    reads += isa<tensor::ExtractOp>(op);
-    if (op.getNumRegions() != 0 || isa<math::MathDialect>(op.getDialect()) || ++work > kMostWork)
-      return false;
-  }
-  return reads == 1 && producer->getNumResults() == 1 && producer.getNumDpsInputs() == 0 &&
-         producer.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
-}
-
-constexpr int64_t kVectorBytes = 16;
-// Of a smaller image of f32 the border is stored sooner than threads have asked of each vector whether it is inside
-// (measured on an H200: 14 x 14, 256 channels, by the image 185 us, and 189 without a border; 56 x 56, 64 channels 195
-// and 184).
-constexpr int64_t kLeastOfExact = 8 << 20;
-
-/// The border around the image of a convolution that tensor cores compute, of one in groups, or of one of f32: they
-/// copy the image as it lies, and zeros for what is outside. Elements one by one would each ask whether they are
-/// inside.
-bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
-  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
-  const std::optional<Contraction> product = contractionOf(consumer);
-  if (!product || consumer.isDpsInit(operand))
-    return false;
-  BlockArgument read = consumer.getMatchingBlockArgument(operand);
-  if (llvm::none_of(ArrayRef<const ContractionSide *>{&product->left, &product->right},
-                    [&](const ContractionSide *side) { return beforeExtension(side->value) == read; }))
-    return false;
-  const AffineMap map = consumer.getMatchingIndexingMap(operand);
-  auto channel = dyn_cast_or_null<AffineDimExpr>(map.getNumResults() == 0 ? AffineExpr() : map.getResults().back());
-  const std::optional<Border> border = borderOfUnknown(producer.getBody()->getTerminator()->getOperand(0), producer);
-  if (!border || map.isProjectedPermutation())
-    return false;
-  auto image = cast<RankedTensorType>(border->image.getType());
-  const bool isKnown = image.hasStaticShape();
-  // Many groups at once: patches of the image are brought to shared memory, whatever they lie like.
-  if (GroupedWindows::of(*product) || GroupedFilters::of(*product))
-    return isKnown;
-  const bool isOnCores = mayRoundForTensorCores(*product), isOfFilters = sumsOverPlaces(consumer, map);
-  if (!isKnown && isOfFilters)
-    return false;
-  const bool isLarge = !isKnown || image.getNumElements() * elementBytes(image.getElementType()) >= kLeastOfExact;
-  const bool isExact = !isOnCores && image.getElementType().isF32() && (isLarge || isOfFilters);
-  if (!channel || (!isOnCores && !isExact))
-    return false;
-  // Of a gradient by filters the channels are not summed over.
-  const bool mayLieAcross = isExact || image.getElementTypeBitWidth() == 16;
-  if (!llvm::is_contained(product->reduced, channel.getPosition()) && !(mayLieAcross && isOfFilters))
-    return false;
-  return image.getShape().back() * elementBytes(image.getElementType()) % kVectorBytes == 0;
 }
 
 // A sum of hundreds of tensors is several kernels: each tensor is a parameter, of which a kernel has 4 KiB, and a

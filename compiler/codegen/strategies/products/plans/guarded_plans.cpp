@@ -14,7 +14,7 @@ namespace tenon::compiler::codegen {
 /// A kernel for each range of the size of a side, rows or columns: up to so many of each but the last, which has the
 /// rest.
 static std::vector<Plan> bySize(std::vector<Plan> plans, ArrayRef<int64_t> most, const GroupShape &shape,
-                         ArrayRef<unsigned> side) {
+                                ArrayRef<unsigned> side) {
   SmallVector<SpaceAxis> axes;
   for (unsigned axis : side)
     axes.push_back(shape.axes[axis]);

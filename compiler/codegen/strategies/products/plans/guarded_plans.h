@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plans of a contraction of which the program alone knows some size: several kernels, each with the tile that is fastest
-// in a range, and guards that say for which sizes it runs. Which ranges there are is in size_ranges.h and
+// Plans of a contraction of which the program alone knows some size: several kernels, each with the tile that is
+// fastest in a range, and guards that say for which sizes it runs. Which ranges there are is in size_ranges.h and
 // unknown_sizes.h.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tiles of a contraction that threads multiply, or warps for themselves, and how long a device takes with each: what
-// a tile was measured to take alone on its multiprocessor and beside others. Hopper's own are in contraction_tiles.h.
+// The tiles of a contraction that threads multiply, or warps for themselves, and how long a device takes with each:
+// what a tile was measured to take alone on its multiprocessor and beside others. Hopper's own are in
+// contraction_tiles.h.
 #pragma once
 
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
