@@ -31,7 +31,7 @@ ROOMS = {
     "linker": ["job", "access", "access/plan", "access/trace", "assembler", "object", "symbol", "source", "declare", "passes",
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
-                 "input/tensors", "input/types", "input/steps", "input", "dialect/transforms",
+                 "input/tensors", "input/tensors/linalg_ext", "input/types", "input/steps", "input", "dialect/transforms",
                  "dispatch/analysis", "dispatch/analysis/products", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products/images", "dispatch/products/patches", "dispatch/products", "dispatch/quantized", "dispatch/experts",
                  "dispatch/prepare/loops", "dispatch/prepare/reads", "dispatch/prepare",
                  "dispatch/splits", "dispatch/forming", "dispatch", "dispatch/in_place", "dispatch/attention/forms", "dispatch/attention/chains", "dispatch/attention",

@@ -13,11 +13,8 @@
 #include "compiler/codegen/families/alike.h"
 #include "compiler/codegen/families/find_families.h"
 #include "compiler/codegen/families/numbered_kernels.h"
-#include "compiler/codegen/generate_ptx.h"
-#include "compiler/codegen/kernel_cache.h"
+#include "compiler/codegen/kernel_unit.h"
 #include "compiler/codegen/lowered_kernels.h"
-#include "compiler/codegen/ptx/rewrites/named_numbers.h"
-#include "compiler/codegen/ptx/same_code.h"
 #include "compiler/codegen/written_kernels.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
@@ -46,45 +43,13 @@ hal::ExecutableObjectAttr objectOf(MLIRContext *context, const std::string &name
   return hal::ExecutableObjectAttr::get(context, StringAttr::get(context, "<generated>/" + name + ".ptx"), data);
 }
 
-/// The text that decides about a module's code; empty: it does not (bytes of a resource stand elsewhere).
-std::string textOf(ModuleOp module, bool withPlaces) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module->print(stream, OpPrintingFlags().useLocalScope().assumeVerified().enableDebugInfo(withPlaces));
-  return StringRef(text).contains("dense_resource<") ? std::string() : text;
-}
-
-/// One module, whoever asks for it, for each target.
-struct Unit {
-  struct Image {
-    std::string key;                  // in the cache
-    std::string ptx;                  // with placeholders
-    std::string llvmIr;               // the same; empty: nobody wants it
-    std::unique_ptr<PtxJob> job;      // until it is done
-    bool isNew = false;               // LLVM made `ptx`
-    bool isCached = false;            // the cache had it
-    Image *like = nullptr;            // one with the same code, which is made or was found
-    std::optional<PlainWaits> waits;  // what that one has not
-    Image *named = nullptr;           // of the unit's family, with names for numbers
-    std::vector<std::string> numbers; // that these stand for
-  };
-  ModuleOp module;           // of the first executable that holds it; null: a family's
-  std::string text;          // that decides about its code; empty: none does
-  std::string alike;         // what the cache's keys depend on beside it: all that it may be made together with
-  std::vector<Image> images; // [targets]
-
-  bool isCached() const {
-    return llvm::all_of(images, [](const Image &image) { return image.isCached; });
-  }
-};
-
 /// An executable that gets objects, once they are generated.
 struct Request {
   hal::ExecutableSourceOp source;
   ModuleOp module;
   bool isFallback;
   std::vector<std::string> names; // [placeholders]
-  Unit *unit;
+  KernelUnit *unit;
 };
 
 struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
@@ -114,7 +79,7 @@ private:
     // What was kept has no LLVM IR.
     KernelCache cache(dumpFolder.empty() ? StringRef(cacheFolder) : StringRef(), optionsText(), cudaPath);
     std::vector<Request> requests;
-    std::vector<std::unique_ptr<Unit>> units;
+    std::vector<std::unique_ptr<KernelUnit>> units;
     bool ok = true;
     {
       std::vector<std::unique_ptr<NumberedKernels>> numbered;
@@ -122,8 +87,8 @@ private:
       JobPool pool(jobs, kLargeStackBytes);
       ok &= succeeded(beginAll(units, targets, cache, pool));
     }
-    for (std::unique_ptr<Unit> &unit : units)
-      ok &= succeeded(finish(*unit, targets, cache));
+    for (std::unique_ptr<KernelUnit> &unit : units)
+      ok &= succeeded(unit->finish(targets, cache));
     cache.finish();
     if (!ok)
       return failure();
@@ -139,9 +104,9 @@ private:
 
   /// The modules of all executables, each once. @param numbered their kernels, until they are generated
   LogicalResult readUnits(ArrayRef<hal::ExecutableSourceOp> sources, size_t targets, std::vector<Request> &requests,
-                          std::vector<std::unique_ptr<Unit>> &units,
+                          std::vector<std::unique_ptr<KernelUnit>> &units,
                           std::vector<std::unique_ptr<NumberedKernels>> &numbered) {
-    llvm::StringMap<Unit *> known; // by text
+    llvm::StringMap<KernelUnit *> known; // by text
     bool ok = true;
     for (hal::ExecutableSourceOp source : sources) {
       FailureOr<Request> request = readRequest(source);
@@ -151,10 +116,10 @@ private:
       }
       numbered.push_back(std::make_unique<NumberedKernels>(request->module));
       request->names = numbered.back()->names();
-      std::string text = textOf(request->module, lineInfo);
-      Unit *&unit = text.empty() ? request->unit : known[text];
+      std::string text = KernelUnit::textOf(request->module, lineInfo);
+      KernelUnit *&unit = text.empty() ? request->unit : known[text];
       if (!unit) {
-        units.push_back(std::make_unique<Unit>());
+        units.push_back(std::make_unique<KernelUnit>());
         unit = units.back().get();
         unit->module = request->module;
         unit->text = std::move(text);
@@ -167,9 +132,9 @@ private:
   }
 
   /// Asks the cache, and has the pool make what it has not.
-  LogicalResult beginAll(std::vector<std::unique_ptr<Unit>> &units, ArrayRef<Target> targets, const KernelCache &cache,
-                         JobPool &pool) {
-    std::vector<std::vector<Unit *>> groups;
+  LogicalResult beginAll(std::vector<std::unique_ptr<KernelUnit>> &units, ArrayRef<Target> targets,
+                         const KernelCache &cache, JobPool &pool) {
+    std::vector<std::vector<KernelUnit *>> groups;
     for (const std::vector<size_t> &group : groupsOfAlike(llvm::map_to_vector(
              units, [&](const auto &unit) { return lineInfo ? StringRef() : StringRef(unit->text); }))) {
       Sha256 all; // of the targets as well: what one family is made of may be told apart by any of them
@@ -178,20 +143,20 @@ private:
       for (size_t number : group)
         all.addField(units[number]->text);
       const std::string name = all.hex();
-      std::vector<Unit *> &members = groups.emplace_back();
+      std::vector<KernelUnit *> &members = groups.emplace_back();
       for (size_t number : group) {
         members.push_back(units[number].get());
         members.back()->alike = name;
       }
     }
-    for (std::unique_ptr<Unit> &unit : units)
-      find(*unit, targets, cache);
+    for (std::unique_ptr<KernelUnit> &unit : units)
+      unit->find(targets, cache);
     bool ok = true;
-    std::vector<std::unique_ptr<Unit>> families;
-    for (const std::vector<Unit *> &members : groups)
-      if (!llvm::all_of(members, [](const Unit *unit) { return unit->isCached(); }))
+    std::vector<std::unique_ptr<KernelUnit>> families;
+    for (const std::vector<KernelUnit *> &members : groups)
+      if (!llvm::all_of(members, [](const KernelUnit *unit) { return unit->isCached(); }))
         ok &= succeeded(beginFamilies(members, targets, families, pool));
-    for (std::unique_ptr<Unit> &unit : units)
+    for (std::unique_ptr<KernelUnit> &unit : units)
       if (ok && !unit->isCached()) {
         LoweredKernels lowered(unit->module, ptxOptions());
         const llvm::SmallBitVector all(unsigned(targets.size()), true);
@@ -203,22 +168,23 @@ private:
   }
 
   /// Makes those together that are of one structure, as they are written for one target or another.
-  LogicalResult beginFamilies(ArrayRef<Unit *> units, ArrayRef<Target> targets,
-                              std::vector<std::unique_ptr<Unit>> &made, JobPool &pool) {
+  LogicalResult beginFamilies(ArrayRef<KernelUnit *> units, ArrayRef<Target> targets,
+                              std::vector<std::unique_ptr<KernelUnit>> &made, JobPool &pool) {
     const KernelsWriter writer{kernelVariantFor, [&](ModuleOp kernels, const abi::TargetArch &arch) {
                                  return writeKernels(kernels, arch, ptxOptions());
                                }};
     FailureOr<FoundFamilies> found =
-        findFamilies(llvm::map_to_vector(units, [](const Unit *unit) { return unit->module; }),
+        findFamilies(llvm::map_to_vector(units, [](const KernelUnit *unit) { return unit->module; }),
                      llvm::map_to_vector(targets, [](const Target &target) { return target.arch; }), writer);
     if (failed(found))
       return failure();
-    std::vector<Unit *> unitOf(found->families.size(), nullptr); // [families] none: its members are made as if alone
+    std::vector<KernelUnit *> unitOf(found->families.size(),
+                                     nullptr); // [families] none: its members are made as if alone
     for (auto [each, unit] : llvm::zip_equal(found->families, unitOf)) {
       if (each->family.size() < kLeastOfFamily)
         continue;
       each->family.nameNumbers();
-      made.push_back(std::make_unique<Unit>());
+      made.push_back(std::make_unique<KernelUnit>());
       unit = made.back().get();
       unit->images.resize(targets.size());
       LoweredKernels lowered([&](const abi::TargetArch &) { return each->family.written(); }, ptxOptions());
@@ -226,8 +192,8 @@ private:
         return failure();
     }
     for (const FoundFamilies::Place &place : found->places)
-      if (Unit *unit = unitOf[place.family]) {
-        Unit::Image &image = units[place.module]->images[place.target];
+      if (KernelUnit *unit = unitOf[place.family]) {
+        KernelUnit::Image &image = units[place.module]->images[place.target];
         image.named = &unit->images[place.target];
         image.numbers = found->families[place.family]->family.numbersOf(place.member);
       }
@@ -270,24 +236,12 @@ private:
     return Request{.source = source, .module = modules.front(), .isFallback = isFallback, .names = {}, .unit = nullptr};
   }
 
-  void find(Unit &unit, ArrayRef<Target> targets, const KernelCache &cache) {
-    if (!cache.isEnabled() || unit.text.empty())
-      return;
-    for (auto [image, target] : llvm::zip_equal(unit.images, targets)) {
-      image.key = cache.keyOf(unit.text + unit.alike, target.arch);
-      if (std::optional<std::string> found = cache.find(image.key)) {
-        image.ptx = std::move(*found);
-        image.isCached = true;
-      }
-    }
-  }
-
   /// Has the pool make what the cache has not, and no family makes. @param wanted [targets]
-  LogicalResult begin(Unit &unit, LoweredKernels &lowered, ArrayRef<Target> targets, const llvm::SmallBitVector &wanted,
-                      JobPool &pool) {
+  LogicalResult begin(KernelUnit &unit, LoweredKernels &lowered, ArrayRef<Target> targets,
+                      const llvm::SmallBitVector &wanted, JobPool &pool) {
     SmallVector<size_t> older;
     for (size_t number : oldestFirst(targets)) {
-      Unit::Image &image = unit.images[number];
+      KernelUnit::Image &image = unit.images[number];
       const abi::TargetArch arch = targets[number].arch;
       if (!wanted[unsigned(number)] || image.named)
         continue;
@@ -317,62 +271,20 @@ private:
         return failure();
       image.job = std::move(*job);
     }
-    for (Unit::Image &image : unit.images)
+    for (KernelUnit::Image &image : unit.images)
       if (image.job)
         pool.add([job = image.job.get()] { job->run(); });
     return success();
   }
 
-  static SmallVector<size_t> oldestFirst(ArrayRef<Target> targets) {
-    SmallVector<size_t> numbers = llvm::to_vector(llvm::seq<size_t>(0, targets.size()));
-    llvm::sort(numbers, [&](size_t a, size_t b) {
-      return std::pair(targets[a].arch.number, a) < std::pair(targets[b].arch.number, b);
-    });
-    return numbers;
-  }
-
-  LogicalResult finish(Unit &unit, ArrayRef<Target> targets, KernelCache &cache) {
-    bool ok = true;
-    for (size_t number : oldestFirst(targets)) {
-      Unit::Image &image = unit.images[number];
-      if (image.named && !image.isCached && !image.named->ptx.empty()) {
-        image.ptx = withNumbers(image.named->ptx, image.numbers);
-        image.llvmIr = withNumbers(image.named->llvmIr, image.numbers);
-        if (!image.key.empty())
-          cache.store(image.key, image.ptx);
-      }
-      if (image.like && !image.like->ptx.empty()) {
-        image.ptx = retargetPtx(image.like->ptx, targets[number].arch);
-        if (image.waits)
-          image.ptx = writeWaits(image.ptx, *image.waits);
-        if (!image.key.empty())
-          cache.store(image.key, image.ptx);
-      }
-      if (!image.job)
-        continue;
-      FailureOr<std::string> ptx = image.job->take();
-      image.llvmIr = image.job->llvmIr();
-      image.job.reset();
-      image.isNew = true;
-      if (failed(ptx)) {
-        ok = false;
-        continue;
-      }
-      image.ptx = std::move(*ptx);
-      if (!image.key.empty())
-        cache.store(image.key, image.ptx);
-    }
-    return success(ok);
-  }
-
-  void count(ArrayRef<Request> requests, ArrayRef<std::unique_ptr<Unit>> units) {
+  void count(ArrayRef<Request> requests, ArrayRef<std::unique_ptr<KernelUnit>> units) {
     counts_->executables += requests.size();
-    for (const std::unique_ptr<Unit> &unit : units)
-      for (const Unit::Image &image : unit->images)
+    for (const std::unique_ptr<KernelUnit> &unit : units)
+      for (const KernelUnit::Image &image : unit->images)
         counts_->generated += image.isNew, counts_->cached += image.isCached;
     size_t objects = 0;
     for (const Request &request : requests)
-      for (const Unit::Image &image : request.unit->images) {
+      for (const KernelUnit::Image &image : request.unit->images) {
         ++objects;
         counts_->ptxBytes += image.ptx.size();
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Assembly of hal's operations. Verification is in HalVerify.cpp.
+// Assembly of hal's operations but for hal.dispatch.extern (HalDispatchExtern.cpp). Verification is in HalVerify.cpp.
 #include "compiler/dialect/hal/HalOps.h"
 
+#include "compiler/dialect/hal/HalClauses.h"
 #include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"
@@ -34,7 +35,6 @@ static void printVariantTarget(OpAsmPrinter &printer, Operation *, ExecutableTar
     printer << " objects(" << objects << ')';
 }
 
-/// `wait(%fence) =>`, or nothing.
 /// `ENCODING as TYPE`, or TYPE alone.
 static ParseResult parseTypeAlias(OpAsmParser &parser, TypeAttr &encoding, Type &type) {
   if (parser.parseType(type))
@@ -50,6 +50,7 @@ static void printTypeAlias(OpAsmPrinter &printer, Operation *, TypeAttr encoding
   printer << type;
 }
 
+/// `wait(%fence) =>`, or nothing.
 static ParseResult parseWaitFence(OpAsmParser &parser, std::optional<OpAsmParser::UnresolvedOperand> &fence) {
   if (failed(parser.parseOptionalKeyword("wait")))
     return success();
@@ -84,52 +85,6 @@ void HalDialect::registerOperations() {
 #define GET_OP_LIST
 #include "compiler/dialect/hal/HalOps.cpp.inc"
       >();
-}
-
-// `count(..) -> (index, index, index) {..}` or `condition(..) -> i1 {..}`, the keyword already read.
-static ParseResult parseTypedRegion(OpAsmParser &parser, StringRef keyword, Region &region) {
-  SMLoc loc = parser.getCurrentLocation();
-  if (!region.empty())
-    return parser.emitError(loc) << "'" << keyword << "' is given twice";
-  SmallVector<Type> types;
-  if (parseHostRegion(parser, region, types))
-    return failure();
-  Type index = parser.getBuilder().getIndexType();
-  Type i1 = parser.getBuilder().getI1Type();
-  bool right = keyword == "count" ? types.size() == 3 && llvm::all_equal(types) && types[0] == index
-                                  : types.size() == 1 && types[0] == i1;
-  if (!right)
-    return parser.emitError(loc) << "'" << keyword << "' is declared to return (" << types << "), "
-                                 << (keyword == "count" ? "(index, index, index)" : "i1") << " is wanted";
-  return success();
-}
-
-static SmallVector<Type> countTypes(MLIRContext *context) {
-  return SmallVector<Type>(3, IndexType::get(context));
-}
-
-static ParseResult parseParenthesizedAttr(OpAsmParser &parser, StringRef name, Type type, OperationState &result) {
-  Attribute value;
-  if (parser.parseLParen() || parser.parseAttribute(value, type) || parser.parseRParen())
-    return failure();
-  result.addAttribute(name, value);
-  return success();
-}
-
-static ParseResult parseLayoutClause(OpAsmParser &parser, StringRef name, OperationState &result) {
-  PipelineLayoutAttr layout;
-  if (parser.parseLParen() || parser.parseCustomAttributeWithFallback(layout) || parser.parseRParen())
-    return failure();
-  result.addAttribute(name, layout);
-  return success();
-}
-
-// Launch attributes are numbers of type index. Users write others too, which say the same.
-static void indexLaunchAttributes(OpAsmParser &parser, NamedAttrList &attributes, ArrayRef<StringAttr> names) {
-  for (StringAttr name : names)
-    if (auto number = dyn_cast_or_null<IntegerAttr>(attributes.get(name));
-        number && number.getValue().getBitWidth() <= 64)
-      attributes.set(name, parser.getBuilder().getIndexAttr(number.getValue().getSExtValue()));
 }
 
 //===-- hal.executable.source ------------------------------------------------------------------------------------===//
@@ -331,123 +286,6 @@ void DeviceQueryOp::print(OpAsmPrinter &printer) {
   printer << " : " << getOk().getType() << ", " << getValue().getType();
   if (Attribute defaultValue = getDefaultValueAttr())
     printer << " = " << defaultValue;
-}
-
-//===-- hal.dispatch.extern --------------------------------------------------------------------------------------===//
-
-namespace {
-// objects({#target if(%device: !hal.device) -> i1 {..} ordinal(0) = [#hal.executable.object<..>], ..})
-struct ExternObjects {
-  SmallVector<Attribute> targets, ordinals, objects;
-  SmallVector<std::unique_ptr<Region>> conditions;
-
-  ParseResult parseEntry(OpAsmParser &parser) {
-    ExecutableTargetAttr target;
-    IntegerAttr ordinal;
-    ArrayAttr ofTarget;
-    auto &condition = conditions.emplace_back(std::make_unique<Region>());
-    if (parser.parseCustomAttributeWithFallback(target) ||
-        (succeeded(parser.parseOptionalKeyword("if")) && parseTypedRegion(parser, "condition", *condition)) ||
-        parser.parseKeyword("ordinal") || parser.parseLParen() ||
-        parser.parseAttribute(ordinal, parser.getBuilder().getIndexType()) || parser.parseRParen() ||
-        parser.parseEqual() || parser.parseAttribute(ofTarget))
-      return failure();
-    targets.push_back(target);
-    ordinals.push_back(ordinal);
-    objects.push_back(ofTarget);
-    return success();
-  }
-
-  ParseResult parse(OpAsmParser &parser) {
-    return failure(parser.parseLParen() || parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Braces, [&] {
-      return parseEntry(parser);
-    }) || parser.parseRParen());
-  }
-};
-} // namespace
-
-ParseResult DispatchExternOp::parse(OpAsmParser &parser, OperationState &result) {
-  SMLoc loc = parser.getCurrentLocation();
-  StringAttr name;
-  DispatchSignature signature;
-  if (parser.parseAttribute(name, getExportNameAttrName(result.name), result.attributes) ||
-      parseDispatchOperands(parser, signature) || parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseColon() || parseDispatchTypes(parser, signature) || resolveDispatch(parser, signature, result))
-    return failure();
-  Region &count = *result.addRegion();
-  ExternObjects objects;
-  StringRef word;
-  while (true) {
-    OptionalParseResult isAttributes = parseOptionalAttributes(parser, result.attributes);
-    if (isAttributes.has_value()) {
-      if (failed(*isAttributes))
-        return failure();
-      continue;
-    }
-    if (failed(parser.parseOptionalKeyword(&word, {"count", "layout", "bindings", "objects"})))
-      break;
-    ParseResult parsed = success();
-    if (word == "count")
-      parsed = parseTypedRegion(parser, word, count);
-    else if (word == "layout")
-      parsed = parseLayoutClause(parser, getLayoutAttrName(result.name), result);
-    else if (word == "bindings")
-      parsed = parseParenthesizedAttr(parser, getBindingsAttrName(result.name), {}, result);
-    else
-      parsed = objects.parse(parser);
-    if (parsed)
-      return failure();
-  }
-  if (!result.attributes.get(getLayoutAttrName(result.name)))
-    return parser.emitError(loc) << "extern dispatch '" << name.getValue()
-                                 << "' has no layout(#hal.pipeline.layout<..>)";
-  Builder &builder = parser.getBuilder();
-  result.addAttribute(getTargetsAttrName(result.name), builder.getArrayAttr(objects.targets));
-  result.addAttribute(getTargetOrdinalsAttrName(result.name), builder.getArrayAttr(objects.ordinals));
-  result.addAttribute(getTargetObjectsAttrName(result.name), builder.getArrayAttr(objects.objects));
-  for (std::unique_ptr<Region> &condition : objects.conditions)
-    result.addRegion(std::move(condition));
-  indexLaunchAttributes(parser, result.attributes,
-                        {getSubgroupSizeAttrName(result.name), getWorkgroupLocalMemoryAttrName(result.name)});
-  return success();
-}
-
-void DispatchExternOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getExportNameAttr();
-  printDispatchOperands(printer, getWorkload(), getArguments());
-  ArrayRef<int64_t> tied = getTiedOperands().value_or(ArrayRef<int64_t>());
-  if (areTiesAmbiguous(getArguments(), tied))
-    printer << " {" << getTiedOperandsAttrName().getValue() << " = " << getTiedOperandsAttr() << '}';
-  printer << " : ";
-  printDispatchTypes(printer, getArguments(), getArgumentDims(), getResultTypes(), getResultDims(), tied);
-  printer.increaseIndent();
-  if (!getWorkgroupCount().empty()) {
-    printer.printNewline();
-    printer << "count";
-    printHostRegion(printer, getWorkgroupCount(), countTypes(getContext()));
-  }
-  printer.printNewline();
-  printer << "layout(" << getLayout() << ')';
-  if (ArrayAttr bindings = getBindingsAttr()) {
-    printer.printNewline();
-    printer << "bindings(" << bindings << ')';
-  }
-  printer.printNewline();
-  printer << "objects({";
-  llvm::interleaveComma(llvm::seq<size_t>(0, getTargets().size()), printer, [&](size_t i) {
-    printer << getTargets()[i];
-    if (Region &condition = getTargetConditions()[i]; !condition.empty()) {
-      printer << " if";
-      printHostRegion(printer, condition, IntegerType::get(getContext(), 1));
-    }
-    printer << " ordinal(" << cast<IntegerAttr>(getTargetOrdinals()[i]).getInt() << ") = " << getTargetObjects()[i];
-  });
-  printer << "})";
-  printer.decreaseIndent();
-  printAttributes(printer, *this,
-                  {getExportNameAttrName(), getLayoutAttrName(), getTargetsAttrName(), getTargetOrdinalsAttrName(),
-                   getTargetObjectsAttrName(), getTiedOperandsAttrName(), getBindingsAttrName(),
-                   "operandSegmentSizes"});
 }
 
 } // namespace tenon::compiler::hal

@@ -210,7 +210,7 @@ def LinalgExt_ReverseOp : LinalgExt_Op<"reverse"> {
   }];
 }
 
-// Winograd's convolution of 3 x 3 filters, 6 x 6 results at a time; tiles have 8 x 8 elements (input/tensors/winograd_ext).
+// Winograd's convolution of 3 x 3 filters, 6 x 6 results at a time; tiles have 8 x 8 elements (input/tensors/linalg_ext/winograd).
 class LinalgExt_WinogradOp<string word, string dimensions, string what> : LinalgExt_Op<word> {
   let summary = what;
   let arguments = (ins AnyRankedTensor:$input, AnyRankedTensor:$output, I64Attr:$output_tile_size, I64Attr:$kernel_size,

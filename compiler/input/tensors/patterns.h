@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Rewrites of tenon-lower-tensors (Passes.td), one function to a file.
+// Rewrites of tenon-lower-tensors (Passes.td), one function to a file; those of iree_linalg_ext are in linalg_ext/.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // iree_linalg_ext.winograd: F(6 x 6, 3 x 3) of tiles that lie as [8, 8, n, row, column, c]. linalg's own transforms
-// (winograd.cpp) have other sizes, and tiles in another order; both are sums over the elements of small matrices:
+// (../winograd.cpp) have other sizes, and tiles in another order; both are sums over the elements of small matrices:
 //   of an image d: B^T d B, tiles 6 apart, zeros beyond its end;   of a filter g: G g G^T;   of products m: A^T m A
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/input/tensors/element_builder.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // iree_linalg_ext.attention and online_attention: the operations that they stand for. They become one kernel again
 // (dispatch/attention), like those of programs that never had them.
-#include "compiler/input/tensors/attention_builder.h"
+#include "compiler/input/tensors/linalg_ext/attention_builder.h"
 #include "compiler/input/tensors/patterns.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Clauses that hal.executable.export and hal.dispatch.extern have in common.
+#pragma once
+
+#include "compiler/dialect/hal/HalOps.h"
+
+#include "mlir/IR/OpImplementation.h"
+
+namespace tenon::compiler::hal {
+
+/// `count(..) -> (index, index, index) {..}` or `condition(..) -> i1 {..}`, the keyword already read.
+mlir::ParseResult parseTypedRegion(mlir::OpAsmParser &parser, llvm::StringRef keyword, mlir::Region &region);
+/// What the region of a `count` returns.
+llvm::SmallVector<mlir::Type> countTypes(mlir::MLIRContext *context);
+/// `(ATTRIBUTE)`, added as `name`.
+mlir::ParseResult parseParenthesizedAttr(mlir::OpAsmParser &parser, llvm::StringRef name, mlir::Type type,
+                                         mlir::OperationState &result);
+/// `(#hal.pipeline.layout<..>)`, with or without the attribute's name, added as `name`.
+mlir::ParseResult parseLayoutClause(mlir::OpAsmParser &parser, llvm::StringRef name, mlir::OperationState &result);
+/// Launch attributes are numbers of type index. Users write others too, which say the same.
+void indexLaunchAttributes(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes,
+                           llvm::ArrayRef<mlir::StringAttr> names);
+
+} // namespace tenon::compiler::hal
