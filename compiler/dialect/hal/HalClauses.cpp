@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dialect/hal/HalClauses.h"
 
+#include "compiler/dialect/hal/HalAttrs.h"
 #include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"

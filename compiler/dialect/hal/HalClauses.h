@@ -2,8 +2,6 @@
 // Clauses that hal.executable.export and hal.dispatch.extern have in common.
 #pragma once
 
-#include "compiler/dialect/hal/HalOps.h"
-
 #include "mlir/IR/OpImplementation.h"
 
 namespace tenon::compiler::hal {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Assembly of hal.dispatch.extern: a dispatch that brings the declaration of its kernel, and its objects.
 #include "compiler/dialect/hal/HalClauses.h"
+#include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"
