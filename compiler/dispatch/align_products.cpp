@@ -14,6 +14,7 @@
 #include "compiler/dispatch/prepare/prepare.h"
 #include "compiler/dispatch/products/images/channel_order.h"
 #include "compiler/dispatch/products/images/channels_last.h"
+#include "compiler/dispatch/products/images/joined_images.h"
 #include "compiler/dispatch/products/images/turned_filters.h"
 #include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/patches/few_channels.h"
@@ -128,7 +129,7 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         if (!hasOwnKernel(op))
           alignOperands(op);
       } else if (linalg::GenericOp window = genericWindowOf(op)) {
-        if (multiplyPatches(window)) {
+        if (multiplyPatches(window) || (!isOfAttention(window) && joinImages(window))) {
           // A product of matrices now, of operands that lie as tiles are read.
         } else if (std::optional<Convolution> convolution = Convolution::of(window)) {
           align(*convolution);

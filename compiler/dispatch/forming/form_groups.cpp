@@ -10,6 +10,7 @@
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/forming/column_groups.h"
 #include "compiler/dispatch/forming/members.h"
+#include "compiler/dispatch/forming/summed_order.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -169,7 +170,7 @@ bool Former::join(ArrayRef<Number> numbers, std::string &reason) {
   if (hasForeignBetween(members, reason))
     return false;
   std::optional<Group> group = groupOf(members, reason);
-  if (!group || (!group->hasWeights() && !keepsOrder(*group, reason)) ||
+  if (!group || !storesAsSummed(*group, reason) || (!group->hasWeights() && !keepsOrder(*group, reason)) ||
       (!group->hasWeights() && group->hasReduction() && runsAcrossRows(*group) && !takesOneStep(*group, reason)))
     return false;
   for (Number number : numbers)

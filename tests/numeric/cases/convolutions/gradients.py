@@ -38,6 +38,9 @@ SHAPES = (
     Shape(2, (12, 12), 64, (3, 3), 72, before=1, order="fcw"),
     Shape(4, (28, 28), 64, (3, 3), 64, before=1, order="fcw"),
     Shape(4, (32, 32), 64, (3, 3), 128, stride=2, before=1, order="fcw"),
+    # Rows of places that begin at no vectors; so many filters that the sum is no parts.
+    Shape(16, (14, 14), 160, (1, 1), 136, order="fcw"),
+    Shape(2, (7, 7), 320, (3, 3), 320, before=1, order="fcw"),
     Shape(8, (28, 28), 64, (3, 3), 64, stride=2, before=1, order="fwc"),
     Shape(16, (28, 28), 64, (1, 1), 128, stride=2, order="fwc"),
 )
