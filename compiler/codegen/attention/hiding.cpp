@@ -308,10 +308,20 @@ private:
       return Growth{operands[0].keys + operands[1].keys, operands[0].rows + operands[1].rows};
     if (isa<arith::SubIOp>(inner))
       return Growth{operands[0].keys - operands[1].keys, operands[0].rows - operands[1].rows};
-    if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp, arith::ExtUIOp>(inner))
-      return operands[0];
     const bool isSame = llvm::all_of(operands, [](const Growth &each) { return each.keys == 0 && each.rows == 0; });
-    return isSame ? std::optional(Growth{}) : std::nullopt;
+    if (isSame)
+      return Growth{};
+    return isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp, arith::ExtUIOp>(inner) && keepsOrder(inner)
+               ? std::optional(operands[0])
+               : std::nullopt;
+  }
+
+  /// Whether a cast of what is computed from indices is the same number: in narrow types indices begin anew, and as one
+  /// without a sign a negative difference is a large number.
+  bool keepsOrder(Operation *cast) {
+    const Type type = cast->getResult(0).getType();
+    return (type.isIndex() || type.getIntOrFloatBitWidth() >= dispatch::kIndexBits) &&
+           (!isa<arith::ExtUIOp>(cast) || isNatural(cast->getOperand(0)));
   }
 
   /// Whether the loop grows by one from row to row of a tile: it is the innermost of the rows, and tiles begin anew

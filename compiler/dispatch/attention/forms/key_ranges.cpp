@@ -174,8 +174,11 @@ bool KeyRanges::addDocuments(linalg::GenericOp logits, arith::CmpIOp comparison,
 bool KeyRanges::addLimits(linalg::GenericOp logits, arith::CmpIOp comparison, ArrayRef<unsigned> rows, bool seen) {
   using P = arith::CmpIPredicate;
   auto isKey = [&](Value value) {
-    if (auto cast = value.getDefiningOp<arith::IndexCastOp>())
+    if (auto cast = value.getDefiningOp<arith::IndexCastOp>()) {
+      if (!cast.getType().isIndex() && cast.getType().getIntOrFloatBitWidth() < kIndexBits)
+        return false;
       value = cast.getIn();
+    }
     auto index = value.getDefiningOp<linalg::IndexOp>();
     return index && index.getDim() == logits.getNumLoops() - 1;
   };

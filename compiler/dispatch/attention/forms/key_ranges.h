@@ -21,6 +21,9 @@ namespace tenon::compiler::dispatch {
 
 /// On the condition that is `seen`, or its contrary.
 inline constexpr llvm::StringLiteral kKeyRange = "tenon.key_range";
+/// Types of fewer bits do not hold every index.
+inline constexpr unsigned kIndexBits = 32;
+
 class KeyRanges {
 public:
   /// Says it in the body of what computes logits, or the weights of a chain: its last loop is that of the keys.

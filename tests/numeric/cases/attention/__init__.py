@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attention: what a suite of it consists of."""
-from cases.attention import cache, documents, exported, f8, forward, gradients, logs, packed, shared, starts, wide
+from cases.attention import cache, documents, exported, f8, forward, gradients, indices, logs, packed, shared, starts, wide
 
-MODULES = (forward, cache, documents, exported, f8, gradients, logs, packed, shared, starts, wide)
+MODULES = (forward, cache, documents, exported, f8, gradients, indices, logs, packed, shared, starts, wide)
