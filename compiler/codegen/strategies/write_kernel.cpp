@@ -46,6 +46,14 @@ FailureOr<const Strategy *> strategyOf(const KernelFunction &kernel, const Group
       return function.emitError() << "strategy '" << name.getValue() << "' takes no '" << choice << "' of "
                                   << given.getInt() << ", but for example " << value;
   }
+  // Choices that the model would not make here are made by hand, or by another of several plans.
+  for (NamedAttribute each : kernel.strategy) {
+    auto given = dyn_cast<IntegerAttr>(each.getValue());
+    const StringRef choice = each.getName();
+    if (given && choice != "threads" && !strategy->takes(choice, given.getInt()))
+      return function.emitError() << "strategy '" << name.getValue() << "' takes no '" << choice << "' of "
+                                  << given.getInt();
+  }
   if (!strategy->takes("threads", kernel.threads))
     return function.emitError() << "strategy '" << name.getValue() << "' takes no 'threads' of " << kernel.threads
                                 << ", but for example " << plan->threads;

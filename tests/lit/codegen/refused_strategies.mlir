@@ -3,6 +3,8 @@
 // RUN: not tenon-opt %t/tile.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not tenon-opt %t/threads.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not tenon-opt %t/few.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=FEW
+// RUN: sed 's/columns = 64,/columns = 64, deep = 100,/; s/rows = 16/rows = 64/' %t/tile.mlir > %t/deep.mlir
+// RUN: not tenon-opt %t/deep.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=DEEP
 // RUN: not tenon-opt %t/pair.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=PAIR
 // RUN: not tenon-opt %t/stages.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=STAGES
 // RUN: not tenon-opt %t/exact.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=EXACT
@@ -10,17 +12,19 @@
 // RUN: sed 's/turns = 2/turns = 3/' %t/turns.mlir > %t/three.mlir
 // RUN: not tenon-opt %t/three.mlir --tenon-print-ptx=target=sm_90a 2>&1 | FileCheck %s --check-prefix=THREE
 // RUN: sed 's/turns = 2/ring = 1/' %t/turns.mlir > %t/ring.mlir
-// RUN: not tenon-opt %t/ring.mlir --tenon-print-ptx=target=sm_90a 2>&1 | FileCheck %s --check-prefix=THREE
+// RUN: not tenon-opt %t/ring.mlir --tenon-print-ptx=target=sm_90a 2>&1 | FileCheck %s --check-prefix=RING
 // RUN: not tenon-opt %t/name.mlir --tenon-print-ptx=target=sm_80 2>&1 | FileCheck %s --check-prefix=NAME
 
 // TILE: error: strategy 'contraction' takes no 'rows' of 16, but for example 64
 // THREADS: error: strategy 'contraction' takes no 'threads' of 32, but for example 256
 // FEW: error: strategy 'skinny' takes no 'few' of 128, but for example 8
+// DEEP: error: strategy 'contraction' takes no 'deep' of 100
 // PAIR: error: strategy 'contraction' has 'stages' for tiles of 64 or 128 rows and columns, of 128 x 256 and of 256 x 128
 // STAGES: error: strategy 'contraction' needs 'stages', 2 or more, and 'stage_bytes', 64 or 128, for its tile
 // EXACT: error: strategy 'contraction' has 'stages', and tiles of 256, of factors that warps multiply on tensor cores
 // TURNS: error: strategy 'skinny' has 'turns' for a few rows and weights of four bits
-// THREE: error: strategy 'skinny' takes 'turns' of 2, 4 or 8, and behind them a 'ring' of 1
+// THREE: error: strategy 'skinny' takes no 'turns' of 3
+// RING: error: strategy 'skinny' has a 'ring' of steps in 'turns'
 // NAME: error: 'tenon.strategy' names no strategy; there are 'attention' 'skinny' 'grouped' 'grouped_filters' 'channel_filters' 'bands' 'contraction'
 
 //--- tile.mlir

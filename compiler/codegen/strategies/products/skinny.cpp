@@ -379,8 +379,8 @@ StringRef Skinny::whyNot(const KernelFunction &kernel) const {
   };
   if (!kernel.strategy.get(kTurnsOfWarp) && !kernel.strategy.get(kRing))
     return {};
-  if (!takes(kTurnsOfWarp, choice(kTurnsOfWarp)) || (kernel.strategy.get(kRing) && !takes(kRing, choice(kRing))))
-    return "takes 'turns' of 2, 4 or 8, and behind them a 'ring' of 1";
+  if (choice(kTurnsOfWarp) == 0)
+    return "has a 'ring' of steps in 'turns'";
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Product> product = productOf(kernel, shape);
   const SkinnyShape how = shapeOf(choice, kernel.threads);
