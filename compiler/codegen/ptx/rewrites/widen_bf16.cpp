@@ -53,6 +53,21 @@ void loadWords(Function &function) {
   }
 }
 
+/// The bits of a half of a word as f32, of a bf16 that was cut out of the word by its number; null: it was not.
+Value *halfOfWord(Instruction &extended) {
+  Value *cut, *word;
+  if (!PatternMatch::match(&extended, PatternMatch::m_FPExt(PatternMatch::m_BitCast(PatternMatch::m_Value(cut)))) ||
+      !extended.getOperand(0)->getType()->isBFloatTy() ||
+      !PatternMatch::match(cut, PatternMatch::m_Trunc(PatternMatch::m_Value(word))) ||
+      !word->getType()->isIntegerTy(2 * kHalf))
+    return nullptr;
+  IRBuilder<> b(&extended);
+  Value *whole;
+  if (PatternMatch::match(word, PatternMatch::m_LShr(PatternMatch::m_Value(whole), PatternMatch::m_SpecificInt(kHalf))))
+    return b.CreateAnd(whole, ~uint32_t(0) << kHalf);
+  return b.CreateShl(word, kHalf);
+}
+
 } // namespace
 
 unsigned widenWords(Module &device) {
@@ -62,8 +77,15 @@ unsigned widenWords(Module &device) {
     for (Instruction &instruction : make_early_inc_range(instructions(function))) {
       Value *vector;
       uint64_t lane;
-      if (!instruction.getType()->isFloatTy() ||
-          !PatternMatch::match(&instruction, PatternMatch::m_FPExt(PatternMatch::m_ExtractElt(
+      if (!instruction.getType()->isFloatTy())
+        continue;
+      if (Value *bits = halfOfWord(instruction)) {
+        instruction.replaceAllUsesWith(IRBuilder<>(&instruction).CreateBitCast(bits, instruction.getType()));
+        instruction.eraseFromParent();
+        ++count;
+        continue;
+      }
+      if (!PatternMatch::match(&instruction, PatternMatch::m_FPExt(PatternMatch::m_ExtractElt(
                                                  PatternMatch::m_Value(vector), PatternMatch::m_ConstantInt(lane)))) ||
           !isOfWords(vector->getType()))
         continue;

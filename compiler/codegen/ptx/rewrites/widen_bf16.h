@@ -11,8 +11,8 @@ class Module;
 
 namespace tenon::compiler::codegen {
 
-/// Replaces every fpext to f32 of an element of a vector of bf16 that was loaded, or is made of words. After LLVM has
-/// optimised, which is when it is seen what such vectors are made of.
+/// Replaces every fpext to f32 of an element of a vector of bf16 that was loaded, or is made of words, or of a bf16
+/// that is a half of a word. After LLVM has optimised, which is when it is seen what such vectors are made of.
 /// @return how many
 unsigned widenWords(llvm::Module &device);
 

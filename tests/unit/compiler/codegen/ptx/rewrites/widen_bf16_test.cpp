@@ -53,6 +53,31 @@ TEST(WidenBf16Test, TwoThatAreComputedTogetherAreAWord) {
   EXPECT_TRUE(text.has("bitcast <2 x bfloat> %s to i32") && text.has("-65536")) << text.text;
 }
 
+TEST(WidenBf16Test, SoAreThoseThatAreCutOutOfAWord) {
+  const std::string word = "%x = extractelement <4 x i32> %w, i64 1\n";
+  Widened low = widen(word + "%t = trunc i32 %x to i16\n%b = bitcast i16 %t to bfloat\n%r = fpext bfloat %b to float");
+  EXPECT_EQ(low.count, 1u);
+  EXPECT_TRUE(low.has("shl i32 %x, 16")) << low.text;
+  Widened high = widen(word + "%h = lshr i32 %x, 16\n%t = trunc i32 %h to i16\n%b = bitcast i16 %t to bfloat\n"
+                              "%r = fpext bfloat %b to float");
+  EXPECT_EQ(high.count, 1u);
+  EXPECT_TRUE(high.has("and i32 %x, -65536")) << high.text;
+  Widened between = widen(word + "%h = lshr i32 %x, 8\n%t = trunc i32 %h to i16\n%b = bitcast i16 %t to bfloat\n"
+                                 "%r = fpext bfloat %b to float");
+  EXPECT_TRUE(between.has("shl i32 %h, 16")) << between.text;
+}
+
+TEST(WidenBf16Test, HalvesOfOtherTypesStayAsTheyAre) {
+  EXPECT_EQ(widen("%x = extractelement <4 x i32> %w, i64 1\n%t = trunc i32 %x to i16\n%b = bitcast i16 %t to half\n"
+                  "%r = fpext half %b to float")
+                .count,
+            0u);
+  EXPECT_EQ(widen("%p8 = load i64, ptr addrspace(1) %p\n%t = trunc i64 %p8 to i16\n%b = bitcast i16 %t to bfloat\n"
+                  "%r = fpext bfloat %b to float")
+                .count,
+            0u);
+}
+
 TEST(WidenBf16Test, OtherVectorsStayAsTheyAre) {
   for (const char *body : {
            "%e = extractelement <8 x bfloat> %v, i64 0\n%r = fpext bfloat %e to float",
