@@ -13,6 +13,7 @@
 #include "compiler/codegen/strategies/rows/rows.h"
 #include "compiler/codegen/strategies/transposes/short_turns.h"
 #include "compiler/codegen/strategies/transposes/transpose.h"
+#include "compiler/codegen/strategies/windows/planes.h"
 #include "compiler/codegen/strategies/windows/windows.h"
 
 using namespace mlir;
@@ -33,10 +34,11 @@ ArrayRef<const Strategy *> strategies() {
   static const Transpose transpose(elementwise);
   static const Rows rows;
   static const Columns columns;
+  static const Planes planes;
   static const Windows windows;
   static const Strategy *const all[] = {&attention,   &skinny,      &grouped,      &groupedFilters, &channelFilters,
                                         &bands,       &contraction, &gatheredRows, &shortTurns,     &transpose,
-                                        &elementwise, &columns,     &rows,         &windows};
+                                        &elementwise, &columns,     &rows,         &planes,         &windows};
   return all;
 }
 

@@ -21,44 +21,6 @@ constexpr double kMostWaste = 1.2;
 // Instructions of a piece of a row, beside one for each of its elements: where it lies, and whether it is there.
 constexpr double kPiece = 5;
 
-/// How the last index of a map slides along the last parallel axis; nothing where it does not, or by more than a loop
-/// of the window.
-bool slidesAlongLast(ImageRows &rows, const GroupShape &shape, linalg::GenericOp op, AffineMap map) {
-  if (map.getNumResults() == 0 || shape.parallel == 0)
-    return false;
-  const std::optional<dispatch::LinearExpr> linear =
-      dispatch::LinearExpr::of(map.getResults().back(), map.getNumDims());
-  if (!linear)
-    return false;
-  const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op);
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  bool isAlong = false, hasWindow = false;
-  for (auto [loop, factor] : llvm::enumerate(linear->factors)) {
-    if (factor == 0)
-      continue;
-    const auto *axis = llvm::find_if(
-        shape.axes, [&](const SpaceAxis &each) { return llvm::is_contained(each.axes, groupAxes[loop]); });
-    if (axis == shape.axes.end() || axis->axes.size() != 1 || !axis->size)
-      return false;
-    const auto number = unsigned(axis - shape.axes.begin());
-    if (number == shape.parallel - 1 && !isAlong && factor > 0) {
-      rows.step = factor;
-      rows.results = *axis->size;
-      isAlong = true;
-    } else if (axis->isReduced && !hasWindow) {
-      rows.length = sizes[loop];
-      rows.apart = std::abs(factor);
-      rows.isBackwards = factor < 0;
-      rows.axis = number;
-      hasWindow = true;
-    } else {
-      return false;
-    }
-  }
-  rows.offset = linear->offset - (rows.isBackwards ? (rows.length - 1) * rows.apart : 0);
-  return isAlong && hasWindow;
-}
-
 /// So many elements at a multiple of their bytes; zeros where `is`, if anything, does not hold: then nothing is read,
 /// or, of one element, which is faster so, the image's first.
 SmallVector<Value> loadPiece(KernelBuilder &k, Value is, Value from, Value first, int64_t count, Type element) {
@@ -89,6 +51,44 @@ SmallVector<Value> loadPiece(KernelBuilder &k, Value is, Value from, Value first
 
 } // namespace
 
+std::optional<Slide> Slide::of(const GroupShape &shape, linalg::GenericOp op, AffineMap map, unsigned dimension,
+                               unsigned along) {
+  if (dimension >= map.getNumResults() || along >= shape.parallel)
+    return std::nullopt;
+  const std::optional<dispatch::LinearExpr> linear =
+      dispatch::LinearExpr::of(map.getResult(dimension), map.getNumDims());
+  if (!linear)
+    return std::nullopt;
+  Slide slide;
+  const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(op);
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  bool isAlong = false, hasWindow = false;
+  for (auto [loop, factor] : llvm::enumerate(linear->factors)) {
+    if (factor == 0)
+      continue;
+    const auto *axis = llvm::find_if(
+        shape.axes, [&](const SpaceAxis &each) { return llvm::is_contained(each.axes, groupAxes[loop]); });
+    if (axis == shape.axes.end() || axis->axes.size() != 1 || !axis->size)
+      return std::nullopt;
+    const auto number = unsigned(axis - shape.axes.begin());
+    if (number == along && !isAlong && factor > 0) {
+      slide.step = factor;
+      slide.results = *axis->size;
+      isAlong = true;
+    } else if (axis->isReduced && !hasWindow) {
+      slide.length = sizes[loop];
+      slide.apart = std::abs(factor);
+      slide.isBackwards = factor < 0;
+      slide.axis = number;
+      hasWindow = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  slide.offset = linear->offset - (slide.isBackwards ? (slide.length - 1) * slide.apart : 0);
+  return isAlong && hasWindow ? std::optional(slide) : std::nullopt;
+}
+
 std::optional<ImageRows> ImageRows::of(const KernelFunction &kernel, const GroupShape &shape) {
   std::optional<ImageRows> found;
   for (const KernelOp &op : kernel.ops) {
@@ -96,8 +96,11 @@ std::optional<ImageRows> ImageRows::of(const KernelFunction &kernel, const Group
     if (generic.getNumReductionLoops() == 0)
       continue;
     auto take = [&](ImageRows rows) {
-      if (!slidesAlongLast(rows, shape, generic, rows.image.map))
+      const std::optional<Slide> slide =
+          Slide::of(shape, generic, rows.image.map, rows.image.map.getNumResults() - 1, shape.parallel - 1);
+      if (!slide)
         return true;
+      static_cast<Slide &>(rows) = *slide;
       // Where a row lies does not depend on how many images there are.
       if (found ||
           llvm::any_of(llvm::drop_begin(rows.image.shape), [](const Extent &extent) { return bool(extent.value); }))

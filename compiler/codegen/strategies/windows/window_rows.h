@@ -10,16 +10,25 @@
 
 namespace tenon::compiler::codegen {
 
-struct ImageRows {
+/// How a dimension of an image slides along an axis of the results, by a loop of the window and nothing else.
+struct Slide {
+  int64_t step = 1, length = 1, apart = 1, offset = 0; // the offset is that of the first place that a window meets
+  bool isBackwards = false;                            // the window's first place is its last element
+  int64_t results = 0;                                 // along the axis
+  unsigned axis = 0;                                   // of the space: the window's along that
+
+  static std::optional<Slide> of(const GroupShape &shape, mlir::linalg::GenericOp op, mlir::AffineMap map,
+                                 unsigned dimension, unsigned along);
+  /// Places that so many results meet.
+  int64_t met(int64_t count) const { return (count - 1) * step + (length - 1) * apart + 1; }
+};
+
+/// Along the last axis of the results.
+struct ImageRows : Slide {
   const KernelOp *op = nullptr;
   mlir::Value border;             // of the body: an element of the image, or 0; null: the body's argument is one
   KernelTensor image;             // by the map that leads to places outside of it, too
   llvm::SmallVector<bool> leaves; // [rank] whether a dimension has such places
-  // Along the last axis of the results; the offset is that of the first element which a window meets.
-  int64_t step = 1, length = 1, apart = 1, offset = 0;
-  bool isBackwards = false; // the window's first place is its last element
-  int64_t results = 0;      // along it
-  unsigned axis = 0;        // of the space: the window's along that
 
   /// Nothing where the kernel has no such image, or several.
   static std::optional<ImageRows> of(const KernelFunction &kernel, const GroupShape &shape);
@@ -36,9 +45,7 @@ struct ImageRows {
   /// What so many lanes meet of the row of a point, which is at the first place of its window's row.
   llvm::SmallVector<mlir::Value> read(KernelBuilder &k, GroupSpace &space, const Bodies &bodies, const Point &point,
                                       uint32_t lanes) const;
-  /// Elements that the lanes meet of a row.
-  int64_t met(uint32_t lanes) const { return (int64_t(lanes) - 1) * step + (length - 1) * apart + 1; }
-  /// Of these, what the lanes have at a place of the window.
+  /// Of the elements that so many lanes meet of a row (met()), what each has at a place of the window.
   llvm::SmallVector<mlir::Value> at(llvm::ArrayRef<mlir::Value> row, int64_t place, uint32_t lanes) const;
 };
 

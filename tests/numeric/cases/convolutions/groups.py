@@ -109,6 +109,22 @@ BANDS = (
 )
 
 
+# Channels for themselves that lie first, as whole planes in shared memory: planes and rows that begin at no word, blocks that are not
+# full, tiles that begin in the one before, columns of several threads, no border, more on one side, windows that leave the image.
+PLANES = (
+    Groups(3, (7, 7), 33, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(2, (14, 14), 41, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(1, (14, 14), 40, 1, 1, (5, 5), stride=2, before=2, order=("ngp", "gw")),
+    Groups(2, (13, 10), 21, 1, 1, (3, 5), dilation=2, before=3, order=("ngp", "gw")),
+    Groups(2, (28, 28), 70, 1, 1, (3, 3), before=1, order=("ngp", "gw")),
+    Groups(1, (20, 36), 23, 1, 1, (3, 3), stride=2, before=1, order=("ngp", "gw")),
+    Groups(2, (9, 12), 13, 1, 1, (3, 3), order=("ngp", "gw")),
+    Groups(2, (8, 16), 19, 1, 1, (5, 3), before=2, behind=0, order=("ngp", "gw")),
+    Groups(3, (6, 9), 16, 1, 1, (5, 5), before=9, order=("ngp", "gw")),
+    Groups(1, (11, 17), 300, 1, 1, (7, 7), before=3, order=("ngp", "gw")),
+)
+
+
 # Gradients by the image of channels for themselves, whose filters are turned around: windows that slide backwards, down columns and
 # as bands, and zeros between the elements of an image, of which a tile knows which are some, or does not.
 EACH_BY_IMAGE = (
@@ -390,6 +406,26 @@ def cases(sizes):
                 [infinite, filters, bias],
                 lambda f, a, b, c, shape=shape, operand=operand: activated(f, shape, operand, a, b, c, by="bands"),
                 lambda a, b, c, shape=shape, operand=operand: as_narrow(operand, convolved(shape, a.v, b.v), c.v)))
+        for number, shape in enumerate(PLANES):
+            if not whole and number % len(KINDS) != kind:
+                continue
+            random = generator("planes", operand, number)
+            image, filters = (argument(operand, elements.draw(random, operand, extents, -2, 2))
+                              for extents in (shape.arranged(shape.order[0]), shape.arranged(shape.order[1])))
+            infinite = argument(operand, image.data.copy())
+            for i, value in enumerate((np.inf, -np.inf, np.nan)):
+                infinite.data[(0, 3 * i, *(size * (i + 1) // 4 for size in shape.image))] = value
+            unknown = argument(operand, infinite.data, [True] + [False] * (infinite.data.ndim - 1))
+            for name, given in (("", image), (", an infinity", infinite), (", unknown images", unknown)):
+                yield Case("convolution by planes" + name, operand if operand == result else f"{operand} to {result}", one(
+                    [given, filters], lambda f, a, b, shape=shape, operand=operand: convolve(f, shape, operand, "f32", a, b, by="planes"),
+                    lambda a, b, shape=shape: convolved(shape, a.v, b.v)))
+            bias = argument("f32", elements.draw(random, "f32", (shape.groups, 1))[..., 0])
+            if operand != "f32":
+                yield Case("convolution by planes, bias, relu", operand, one(
+                    [image, filters, bias],
+                    lambda f, a, b, c, shape=shape, operand=operand: activated(f, shape, operand, a, b, c, by="planes"),
+                    lambda a, b, c, shape=shape, operand=operand: as_narrow(operand, convolved(shape, a.v, b.v), c.v.reshape(-1, 1, 1))))
         for number, shape in enumerate(SHAPES):
             if not whole and number % len(KINDS) != kind and not (kind == 0 and number < 6):
                 continue
