@@ -12,6 +12,7 @@
 //   inline           calls of private functions become their bodies           host
 //   branch           loops and conditions become blocks and branches          host
 //   form fallbacks   functions that stand in for hand-written kernels         dispatch
+//                    what follows up to `choose` once for each kind of target: editions
 //   find attention   in any of its forms, it becomes one                      dispatch/attention
 //   align products   large ones read copies of unaligned operands             dispatch
 //   form dispatches  tensor code becomes dispatches of generated executables  dispatch
@@ -32,6 +33,8 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/transforms/Passes.h"
 #include "compiler/dispatch/Passes.h"
+#include "compiler/editions/edition_notes.h"
+#include "compiler/editions/merge_editions.h"
 #include "compiler/error_watch.h"
 #include "compiler/host/Passes.h"
 #include "compiler/host/module_lowering.h"
@@ -60,7 +63,9 @@ std::string folderIn(const std::string &dumpTo, std::string_view name) {
 /// given.
 class PhaseObserver : public PassInstrumentation {
 public:
-  PhaseObserver(CompileReport &report, std::string folder) : report_(report), folder_(std::move(folder)) {}
+  /// @param kind what is behind the names of phases
+  PhaseObserver(CompileReport &report, std::string folder, std::string kind)
+      : report_(report), folder_(std::move(folder)), kind_(std::move(kind)) {}
 
   void runBeforePass(Pass *pass, Operation *) override {
     begun_.push_back(std::chrono::steady_clock::now());
@@ -83,21 +88,21 @@ private:
     begun_.pop_back();
     if (!begun_.empty())
       return false;
-    report_.addPhase(pass->getArgument().str(), taken.count());
+    report_.addPhase(pass->getArgument().str() + kind_, taken.count());
     return true;
   }
 
   CompileReport &report_;
-  std::string folder_;
+  std::string folder_, kind_;
   std::vector<std::chrono::steady_clock::time_point> begun_;
 };
 
 LogicalResult runPasses(ModuleOp module, const CompileOptions &options, CompileReport &report,
-                        function_ref<void(PassManager &)> add) {
+                        function_ref<void(PassManager &)> add, const std::string &kind = "") {
   PassManager manager(module.getContext(), ModuleOp::getOperationName());
   if (options.printIrAfterAll)
     manager.enableIRPrinting([](Pass *, Operation *) { return false; }, [](Pass *, Operation *) { return true; });
-  manager.addInstrumentation(std::make_unique<PhaseObserver>(report, folderIn(options.dumpTo, "phases")));
+  manager.addInstrumentation(std::make_unique<PhaseObserver>(report, folderIn(options.dumpTo, "phases"), kind));
   add(manager);
   return manager.run(module);
 }
@@ -146,10 +151,8 @@ Status dumpLinked(const bridge::LinkedModule &linked, const std::string &folder)
   return bridge::dumpMachineCode(linked, nvdisasm.ok() ? *nvdisasm : std::string(), folder);
 }
 
-/// From a module to kernel functions with strategies.
-/// @param found where it is given: the contractions among them
-void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions &options,
-                    std::vector<codegen::TunableContraction> *found = nullptr) {
+/// From a module to tensor code in MLIR's own dialects, beside kernels that are declared.
+void addReading(PassManager &manager, ModuleOp module, const CompileOptions &options) {
   // Parameters become what the files hold that were given for them.
   manager.addPass(input::createReadParameters({.files = llvm::to_vector(options.parameters)}));
   // Functions, globals and constants of other compilers become MLIR's own; names that nobody knows are reported.
@@ -173,6 +176,12 @@ void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions 
   manager.addPass(host::createLowerControlFlow());
   // Functions that stand in for a hand-written kernel become kernels of its ABI beside it.
   manager.addPass(dispatch::createFormFallbacks());
+}
+
+/// From there to kernel functions with strategies.
+/// @param found where it is given: the contractions among them
+void addPlanning(PassManager &manager, const CompileOptions &options,
+                 std::vector<codegen::TunableContraction> *found = nullptr) {
   // Attention in any of its forms becomes one form.
   dispatch::FindAttentionOptions attention{.print = options.printDispatches, .anyOrder = options.anySumOrder};
   if (options.attentionMemory)
@@ -192,12 +201,42 @@ void addPreparation(PassManager &manager, ModuleOp module, const CompileOptions 
                                                          found));
 }
 
+LogicalResult plan(ModuleOp module, const CompileOptions &options, CompileReport &report, const std::string &kind) {
+  return runPasses(module, options, report, [&](PassManager &manager) { addPlanning(manager, options); }, kind);
+}
+
+/// Plans the module once for each kind of its targets.
+LogicalResult planEditions(ModuleOp module, const CompileOptions &options, CompileReport &report) {
+  const auto kinds = editions::kindsOf(module);
+  if (kinds.size() == 1 || !options.hasEditions)
+    return plan(module, options, report, "");
+  const Attribute devices = module->getAttr("hal.device.targets");
+  std::vector<editions::Planned> others;
+  for (const editions::TargetKind &kind : llvm::drop_begin(kinds)) {
+    others.push_back({kind, module.clone()});
+    editions::restrictTo(*others.back().module, kind);
+  }
+  editions::restrictTo(module, kinds.front());
+  editions::EditionNotes notes(module.getContext());
+  if (failed(plan(module, options, report, "")))
+    return failure();
+  for (editions::Planned &each : others) {
+    notes.begin(editions::nameOf(each.kind));
+    if (failed(plan(*each.module, options, report, " (" + editions::nameOf(each.kind) + ")")))
+      return failure();
+  }
+  LogicalResult merged = failure();
+  measure(report, "merge", [&] { merged = editions::mergeEditions(module, kinds.front(), others, devices); });
+  return merged;
+}
+
 /// All steps, in their order.
 FailureOr<CompiledProgram> compileSteps(ModuleOp module, const CompileOptions &options, CompileReport &report) {
-  LogicalResult prepared =
-      runPasses(module, options, report, [&](PassManager &manager) { addPreparation(manager, module, options); });
-  if (failed(prepared) || failed(dump(module, options.dumpSources,
-                                      [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))
+  LogicalResult read =
+      runPasses(module, options, report, [&](PassManager &manager) { addReading(manager, module, options); });
+  if (failed(read) || failed(planEditions(module, options, report)) ||
+      failed(dump(module, options.dumpSources,
+                  [&](const std::string &folder) { return bridge::dumpSources(module, folder); })))
     return failure();
 
   LogicalResult generated = runPasses(module, options, report, [&](PassManager &manager) {
@@ -267,8 +306,10 @@ FailureOr<CompiledProgram> compileModule(ModuleOp module, const CompileOptions &
 FailureOr<std::vector<codegen::TunableContraction>> findContractions(ModuleOp module, const CompileOptions &options) {
   std::vector<codegen::TunableContraction> found;
   CompileReport report;
-  if (failed(runPasses(module, options, report,
-                       [&](PassManager &manager) { addPreparation(manager, module, options, &found); })))
+  if (failed(runPasses(module, options, report, [&](PassManager &manager) {
+        addReading(manager, module, options);
+        addPlanning(manager, options, &found);
+      })))
     return failure();
   return found;
 }

@@ -28,6 +28,7 @@ struct CompileOptions {
   bool narrowF8Sums = false;              // --f8-sums=narrow
   bool anySumOrder = false;               // --sum-order=any
   std::optional<int64_t> attentionMemory; // --attention-memory, in bytes; else as the pass has it
+  bool hasEditions = true;                // --plans=kinds
   bool fastMath = false;                  // --fast-math
   bool printDispatches = false;           // --print-dispatches
   std::string tuning;                     // --tuning: a file; empty: none

@@ -34,7 +34,34 @@ size_t ProgramView::functionCount() const {
 }
 
 const fb::Function &ProgramView::functionAt(size_t index) const {
-  return *root_->functions()->Get(static_cast<flatbuffers::uoffset_t>(index));
+  const auto &functions = edition_ ? *editionAt(*edition_).functions() : *root_->functions();
+  return *functions.Get(static_cast<flatbuffers::uoffset_t>(index));
+}
+
+const fb::Function *ProgramView::initializer() const {
+  return edition_ ? editionAt(*edition_).initializer() : root_->initializer();
+}
+
+ProgramView ProgramView::withEdition(std::optional<uint32_t> index) const {
+  ProgramView view = *this;
+  view.setEdition(index);
+  return view;
+}
+
+std::string ProgramView::editionTargets() const {
+  std::string text;
+  if (edition_)
+    for (const fb::Arch *arch : *editionAt(*edition_).targets())
+      text += concat(text.empty() ? "" : ", ", archFromStruct(*arch).toString());
+  return text;
+}
+
+size_t ProgramView::editionCount() const {
+  return root_->editions() ? root_->editions()->size() : 0;
+}
+
+const fb::Edition &ProgramView::editionAt(size_t index) const {
+  return *root_->editions()->Get(static_cast<flatbuffers::uoffset_t>(index));
 }
 
 Result<uint32_t> ProgramView::findFunction(std::string_view name) const {

@@ -6,6 +6,7 @@
 #include "abi/format/program_generated.h"
 #include "support/result.h"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,20 @@ public:
 
   const fb::Program &raw() const { return *root_; }
   size_t functionCount() const;
+  /// Of the edition.
   const fb::Function &functionAt(size_t index) const;
+  /// Of the edition; null: there is none.
+  const fb::Function *initializer() const;
+  /// How many editions there are beside the program's own functions.
+  size_t editionCount() const;
+  const fb::Edition &editionAt(size_t index) const;
+  /// Functions are those of this edition from now on; nothing: the program's own, as they are to begin with.
+  void setEdition(std::optional<uint32_t> index) { edition_ = index; }
+  std::optional<uint32_t> edition() const { return edition_; }
+  /// A copy with that edition's functions.
+  ProgramView withEdition(std::optional<uint32_t> index) const;
+  /// "sm_80, sm_89"; empty: functions are the program's own.
+  std::string editionTargets() const;
   /// NotFound lists the functions there are.
   Result<uint32_t> findFunction(std::string_view name) const;
   size_t executableCount() const { return executables_.size(); }
@@ -30,6 +44,7 @@ public:
 
 private:
   const fb::Program *root_ = nullptr;
+  std::optional<uint32_t> edition_;
   std::vector<ExecutableView> executables_;
 };
 

@@ -14,10 +14,9 @@ namespace tenon::abi::verify {
 
 static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max(); // no register, no constant
 
-/// The same kind, element and extents: a dynamic extent is not a static one. (Called from six places, so not six
-/// times.)
-[[gnu::noinline]] static Status checkSameType(VerifiedBytes &file, std::string_view rule, std::string_view what,
-                                              const fb::ValueType &found, const fb::ValueType &wanted) {
+// (Called from many places, so not as many times.)
+[[gnu::noinline]] Status checkSameType(VerifiedBytes &file, std::string_view rule, std::string_view what,
+                                       const fb::ValueType &found, const fb::ValueType &wanted) {
   const uint32_t rank = sizeOf(wanted.shape());
   TENON_RETURN_IF_ERROR(file.spend(rank));
   bool same = found.kind() == wanted.kind() && found.element() == wanted.element() && sizeOf(found.shape()) == rank;
@@ -202,8 +201,13 @@ Status checkGlobal(VerifiedBytes &file, const fb::Global &global, const fb::Prog
 
 bool needsBlocksFormat(const fb::Program &program) {
   auto hasBlocks = [](const fb::Function *function) { return sizeOf(function->blocks()) != 0; };
-  return sizeOf(program.globals()) != 0 || program.initializer() ||
-         (program.functions() && std::any_of(program.functions()->begin(), program.functions()->end(), hasBlocks));
+  auto haveBlocks = [&](const auto *functions) {
+    return functions && std::any_of(functions->begin(), functions->end(), hasBlocks);
+  };
+  for (uint32_t i = 0; i < sizeOf(program.editions()); ++i)
+    if (haveBlocks(program.editions()->Get(i)->functions()))
+      return true;
+  return sizeOf(program.globals()) != 0 || program.initializer() || haveBlocks(program.functions());
 }
 
 } // namespace tenon::abi::verify

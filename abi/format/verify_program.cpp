@@ -77,17 +77,21 @@ Status checkProgram(VerifiedBytes &file, const fb::Program &program) {
     return checkGlobal(file, *global, program);
   }));
   scope.globals = program.globals();
-  if (const fb::Function *initializer = program.initializer()) {
-    if (sizeOf(initializer->inputs()) != 0 || sizeOf(initializer->results()) != 0)
-      return within("initializer", broken("F-28", "it takes ", sizeOf(initializer->inputs()), " inputs and returns ",
-                                          sizeOf(initializer->results()), " results, none are wanted"));
-    TENON_RETURN_IF_ERROR(within("initializer", checkName(file, "name", initializer->name())));
-    TENON_RETURN_IF_ERROR(within("initializer", checkFunction(file, *initializer, scope)));
-  }
-  return forEach(file, program.functions(), "functions", [&](uint32_t, const fb::Function *function) {
+  if (program.initializer())
+    TENON_RETURN_IF_ERROR(checkInitializer(file, *program.initializer(), scope));
+  TENON_RETURN_IF_ERROR(forEach(file, program.functions(), "functions", [&](uint32_t, const fb::Function *function) {
     TENON_RETURN_IF_ERROR(checkUniqueName(file, "name", function->name(), functionNames));
     return within(function->name()->string_view(), checkFunction(file, *function, scope));
-  });
+  }));
+  return checkEditions(file, program, scope);
+}
+
+Status checkInitializer(VerifiedBytes &file, const fb::Function &initializer, const ProgramScope &scope) {
+  if (sizeOf(initializer.inputs()) != 0 || sizeOf(initializer.results()) != 0)
+    return within("initializer", broken("F-28", "it takes ", sizeOf(initializer.inputs()), " inputs and returns ",
+                                        sizeOf(initializer.results()), " results, none are wanted"));
+  TENON_RETURN_IF_ERROR(within("initializer", checkName(file, "name", initializer.name())));
+  return within("initializer", checkFunction(file, initializer, scope));
 }
 
 } // namespace tenon::abi::verify

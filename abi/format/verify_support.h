@@ -129,6 +129,13 @@ Status checkType(VerifiedBytes &file, const fb::ValueType &type);
 Status checkInputType(VerifiedBytes &file, const fb::ValueType &type);
 /// F-26 to F-28 over a function with blocks.
 Status checkBlocks(VerifiedBytes &file, const fb::Function &function, const ProgramScope &scope);
+/// The same kind, element and extents: a dynamic extent is not a static one.
+Status checkSameType(VerifiedBytes &file, std::string_view rule, std::string_view what, const fb::ValueType &found,
+                     const fb::ValueType &wanted);
+/// F-31 over all of the program's editions; its functions are verified.
+Status checkEditions(VerifiedBytes &file, const fb::Program &program, const ProgramScope &scope);
+/// F-28.
+Status checkInitializer(VerifiedBytes &file, const fb::Function &initializer, const ProgramScope &scope);
 /// F-28.
 Status checkGlobal(VerifiedBytes &file, const fb::Global &global, const fb::Program &program);
 /// No block anywhere, and no global.

@@ -15,6 +15,7 @@
 #include "compiler/codegen/strategies/products/attention.h"
 #include "compiler/codegen/strategies/strategies.h"
 #include "compiler/dialect/donation.h"
+#include "compiler/dialect/editions.h"
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -106,7 +107,10 @@ struct ChooseStrategies : impl::ChooseStrategiesBase<ChooseStrategies> {
             // What is chosen already stays: a module that was written out here, and perhaps changed.
             if (!function->hasAttr(dispatch::kStrategyAttr) && failed(choose(source, function)))
               signalPassFailure();
-    tiles.finish();
+    SmallVector<hal::ExecutableTargetAttr> others;
+    if (auto said = getOperation()->getAttrOfType<ArrayAttr>(kOtherTargetsAttr))
+      llvm::append_range(others, said.getAsRange<hal::ExecutableTargetAttr>());
+    tiles.finish(others);
     tiles_ = nullptr;
     dispatchesOf_.clear();
     chooseEarlyLaunches(getOperation());

@@ -16,6 +16,7 @@
 #include "compiler/codegen/kernel_unit.h"
 #include "compiler/codegen/lowered_kernels.h"
 #include "compiler/codegen/written_kernels.h"
+#include "compiler/dialect/editions.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "support/files/file.h"
@@ -66,12 +67,18 @@ struct GenerateKernels : impl::GenerateKernelsBase<GenerateKernels> {
     FailureOr<SmallVector<Target>> targets = findTargets(getOperation());
     if (failed(targets))
       return signalPassFailure();
-    std::vector<hal::ExecutableSourceOp> sources;
+    // Those that are for the same targets together.
+    llvm::MapVector<Attribute, std::vector<hal::ExecutableSourceOp>> sources;
     for (auto source : getOperation().getOps<hal::ExecutableSourceOp>())
       if (!source.getBody().front().getOps<ModuleOp>().empty())
-        sources.push_back(source);
-    if (!sources.empty() && failed(generate(sources, *targets)))
-      signalPassFailure();
+        sources[source->getAttr(kSomeTargetsAttr)].push_back(source);
+    for (auto &[some, ofTargets] : sources) {
+      auto isOne = [some = dyn_cast_or_null<ArrayAttr>(some)](const Target &target) {
+        return !some || llvm::is_contained(some, target.key);
+      };
+      if (failed(generate(ofTargets, llvm::filter_to_vector(*targets, isOne))))
+        return signalPassFailure();
+    }
   }
 
 private:
@@ -279,17 +286,19 @@ private:
 
   void count(ArrayRef<Request> requests, ArrayRef<std::unique_ptr<KernelUnit>> units) {
     counts_->executables += requests.size();
+    size_t made = 0, objects = 0;
     for (const std::unique_ptr<KernelUnit> &unit : units)
-      for (const KernelUnit::Image &image : unit->images)
+      for (const KernelUnit::Image &image : unit->images) {
         counts_->generated += image.isNew, counts_->cached += image.isCached;
-    size_t objects = 0;
+        made += size_t(image.isNew) + size_t(image.isCached);
+      }
     for (const Request &request : requests)
       for (const KernelUnit::Image &image : request.unit->images) {
         ++objects;
         counts_->ptxBytes += image.ptx.size();
       }
     // A family is made for all of its targets, of which some may be in the cache.
-    counts_->shared = objects - std::min(objects, size_t(counts_->generated + counts_->cached));
+    counts_->shared += objects - std::min(objects, made);
   }
 
   LogicalResult dumpLlvmIr(const Request &request, ArrayRef<Target> targets) {
@@ -309,7 +318,10 @@ private:
 
   static std::string imageName(const Request &request, const Target &target) {
     hal::ExecutableSourceOp source = request.source;
-    return source.getSymName().str() + (request.isFallback ? "_fallback_" : "_") + target.arch.toString();
+    StringRef name = source.getSymName();
+    if (source->hasAttr(kSomeTargetsAttr) && name.consume_back(target.arch.toString())) // an edition's says it itself
+      name.consume_back("_");
+    return name.str() + (request.isFallback ? "_fallback_" : "_") + target.arch.toString();
   }
 
   void attach(const Request &request, ArrayRef<Target> targets) {

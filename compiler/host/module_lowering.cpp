@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/module_lowering.h"
 
+#include "compiler/dialect/editions.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/util/UtilOps.h"
 #include "compiler/host/function_lowering.h"
 #include "compiler/host/function_state.h"
@@ -62,6 +64,25 @@ static void describe(func::FuncOp op, Function &function) {
       function.documentation = declaration.str();
 }
 
+/// The edition that a function is of, which is begun where it is the first; null: the program itself. Callers know it
+/// by the name of the function that it is an edition of.
+static Edition *editionOf(func::FuncOp op, Function &function, Program &program) {
+  auto name = op->getAttrOfType<StringAttr>(kEditionOfAttr);
+  if (!name)
+    return nullptr;
+  function.name = name.str();
+  for (Function &block : function.blocks)
+    block.name = name.str();
+  std::vector<abi::TargetArch> targets;
+  for (auto key : op->getAttrOfType<ArrayAttr>(kEditionTargetsAttr).getAsRange<hal::ExecutableTargetAttr>())
+    if (FailureOr<abi::TargetArch> arch = targetArchOf(key); succeeded(arch))
+      targets.push_back(*arch);
+  for (Edition &edition : program.editions)
+    if (edition.targets == targets)
+      return &edition;
+  return &program.editions.emplace_back(Edition{std::move(targets), {}, std::nullopt});
+}
+
 FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &executableTable,
                                std::vector<std::vector<uint8_t>> executables) {
   Program program;
@@ -91,12 +112,17 @@ FailureOr<Program> lowerModule(ModuleOp module, const ExecutableTable &executabl
     FailureOr<Function> lowered = lowerFunction(function, tables, constants);
     if (succeeded(lowered))
       describe(function, *lowered);
-    if (failed(lowered))
+    if (failed(lowered)) {
       ok = false;
-    else if (isInitializer)
-      program.initializer = std::move(*lowered);
+      continue;
+    }
+    Edition *edition = editionOf(function, *lowered, program);
+    auto [functions, initializer] =
+        edition ? std::tie(edition->functions, edition->initializer) : std::tie(program.functions, program.initializer);
+    if (isInitializer)
+      initializer = std::move(*lowered);
     else
-      program.functions.push_back(std::move(*lowered));
+      functions.push_back(std::move(*lowered));
   }
   if (!ok)
     return failure();

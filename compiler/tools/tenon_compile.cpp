@@ -41,8 +41,8 @@ struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
   std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32",
-                                                 sumOrder = "fixed", attentionMemory = "4096", dumpTo, dumpSources,
-                                                 dumpBinaries, dumpKernels, command;
+                                                 sumOrder = "fixed", attentionMemory = "4096", plans = "kinds", dumpTo,
+                                                 dumpSources, dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
@@ -82,12 +82,14 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
   options.text(
       "sum-order", "fixed|any", &flags.sumOrder,
       "fixed: the same bits from run to run (default); any: all gradients of attention are one kernel, mostly\n"
-      "faster, whose blocks add to that by queries in the order they come, where sm_90a is the only target; else as "
-      "'fixed'");
+      "faster, whose blocks add to that by queries in the order they come, on sm_90a; else as 'fixed'");
+  options.text("attention-memory", "MIB", &flags.attentionMemory,
+               "memory that the gradients of one attention may take, so that its weights are not computed twice on\n"
+               "sm_90a: two bytes for each pair of a query and a key (default: 4096; 0: none)");
   options.text(
-      "attention-memory", "MIB", &flags.attentionMemory,
-      "memory that the gradients of one attention may take, so that its weights are not computed twice where sm_90a\n"
-      "is the only target: two bytes for each pair of a query and a key (default: 4096; 0: none)");
+      "plans", "kinds|one", &flags.plans,
+      "kinds: products, convolutions and attention for sm_90a and other targets are planned for sm_90a by themselves\n"
+      "(default); one: all targets have one plan, which compiles faster, and runs slower on sm_90a");
   options.text("tuning", "FILE", &flags.tuning,
                "compute contractions as FILE says, which tenon-tune writes (default: as a model predicts)");
   options.flag("fast-math", &flags.fastMath,
@@ -172,6 +174,9 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--attention-memory is a number of MiB, as 1024, not '",
                             flags.attentionMemory, "'");
   options.attentionMemory = int64_t(*mebibytes) << 20;
+  if (flags.plans != "kinds" && flags.plans != "one")
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--plans is 'kinds' or 'one', not '", flags.plans, "'");
+  options.hasEditions = flags.plans == "kinds";
   options.tuning = flags.tuning;
   options.fastMath = flags.fastMath;
   options.printDispatches = flags.printDispatches;

@@ -89,9 +89,16 @@ std::vector<uint8_t> write(const whole::ProgramT &program) {
   flatbuffers::Offset<whole::Function> initializer;
   if (program.initializer)
     initializer = whole::CreateFunction(builder, program.initializer.get());
-  whole::FinishProgramBuffer(builder,
-                             whole::CreateProgram(builder, program.format_version, producer, name, executableTable,
-                                                  functionTable, constantTable, globalTable, initializer));
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<whole::Edition>>> editionTable;
+  if (!program.editions.empty()) {
+    std::vector<flatbuffers::Offset<whole::Edition>> editions;
+    for (const auto &edition : program.editions)
+      editions.push_back(whole::CreateEdition(builder, edition.get()));
+    editionTable = builder.CreateVector(editions);
+  }
+  whole::FinishProgramBuffer(builder, whole::CreateProgram(builder, program.format_version, producer, name,
+                                                           executableTable, functionTable, constantTable, globalTable,
+                                                           initializer, editionTable));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

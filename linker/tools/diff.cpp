@@ -132,15 +132,23 @@ std::vector<Thing> thingsOf(const abi::ExecutableView &executable) {
   return things;
 }
 
-std::vector<Thing> functionsOf(const abi::ProgramView &program) {
-  std::vector<Thing> things;
+/// Of the view's edition. @param where is in front of their names
+void addFunctions(const abi::ProgramView &program, const std::string &where, std::vector<Thing> &things) {
   for (size_t i = 0; i < program.functionCount(); ++i) {
     FunctionText text = functionText(program, program.functionAt(i));
-    things.push_back({concat("function '", program.functionAt(i).name()->str(), "'"),
+    things.push_back({concat(where, "function '", program.functionAt(i).name()->str(), "'"),
                       {{"signature", text.signature}, {"body", sha256(text.body).substr(0, 12)}}});
   }
-  if (const fb::Function *initializer = program.raw().initializer())
-    things.push_back({"initializer", {{"body", sha256(functionText(program, *initializer).body).substr(0, 12)}}});
+  if (const fb::Function *initializer = program.initializer())
+    things.push_back(
+        {where + "initializer", {{"body", sha256(functionText(program, *initializer).body).substr(0, 12)}}});
+}
+
+std::vector<Thing> functionsOf(const abi::ProgramView &program) {
+  std::vector<Thing> things;
+  addFunctions(program, "", things);
+  for (uint32_t i = 0; i < program.editionCount(); ++i)
+    addFunctions(program.withEdition(i), concat("edition for ", program.withEdition(i).editionTargets(), ": "), things);
   for (uint32_t i = 0; program.raw().globals() && i < program.raw().globals()->size(); ++i) {
     const fb::Global &global = *program.raw().globals()->Get(i);
     things.push_back({concat("global '", global.name()->str(), "'"), {{"value", globalText(global)}}});

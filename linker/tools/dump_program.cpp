@@ -286,6 +286,19 @@ std::string globalText(const fb::Global &global) {
                                                : concat("constant ", global.constant()));
 }
 
+static std::string functionsText(const abi::ProgramView &program) {
+  std::string text;
+  for (size_t i = 0; i < program.functionCount(); ++i) {
+    const FunctionText words = functionText(program, program.functionAt(i));
+    text += concat("function ", words.signature, "\n", words.body);
+  }
+  if (const fb::Function *initializer = program.initializer()) {
+    const FunctionText words = functionText(program, *initializer);
+    text += concat("initializer ", words.signature, "\n", words.body);
+  }
+  return text;
+}
+
 std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
   const fb::Program &raw = program.raw();
   std::string text = concat("program '", nameOf(raw), "': ", counted(program.functionCount(), "function"), ", ",
@@ -293,15 +306,10 @@ std::string dumpProgram(const abi::ProgramView &program, uint64_t fileBytes) {
                             counted(constantCount(raw), "constant"), ", ", fileBytes, " bytes\n");
   if (raw.producer())
     text += concat("producer: ", raw.producer()->string_view(), ", format ", raw.format_version(), "\n");
-  for (size_t i = 0; i < program.functionCount(); ++i) {
-    const fb::Function &function = program.functionAt(i);
-    const FunctionText words = functionText(program, function);
-    text += concat("function ", words.signature, "\n", words.body);
-  }
-  if (const fb::Function *initializer = raw.initializer()) {
-    const FunctionText words = functionText(program, *initializer);
-    text += concat("initializer ", words.signature, "\n", words.body);
-  }
+  text += functionsText(program);
+  for (uint32_t i = 0; i < program.editionCount(); ++i)
+    text +=
+        concat("edition for ", program.withEdition(i).editionTargets(), ":\n", functionsText(program.withEdition(i)));
   for (uint32_t i = 0; raw.globals() && i < raw.globals()->size(); ++i)
     text += concat("global ", globalText(*raw.globals()->Get(i)), "\n");
   for (uint32_t i = 0; i < constantCount(raw); ++i)
@@ -366,14 +374,8 @@ static void writeFunction(const abi::ProgramView &program, const fb::Function &f
   json.endArray();
 }
 
-void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json) {
-  const fb::Program &raw = program.raw();
-  json.beginObject();
-  json.member("kind", "program");
-  json.member("name", nameOf(raw));
-  json.member("bytes", fileBytes);
-  json.member("format_version", raw.format_version());
-  json.member("producer", raw.producer() ? raw.producer()->string_view() : std::string_view());
+/// Of an object: the functions of the view's edition, and its initializer.
+static void writeFunctions(const abi::ProgramView &program, JsonWriter &json) {
   json.key("functions");
   json.beginArray();
   for (size_t i = 0; i < program.functionCount(); ++i) {
@@ -382,11 +384,37 @@ void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWr
     json.endObject();
   }
   json.endArray();
-  if (const fb::Function *initializer = raw.initializer()) {
+  if (const fb::Function *initializer = program.initializer()) {
     json.key("initializer");
     json.beginObject();
     writeFunction(program, *initializer, json);
     json.endObject();
+  }
+}
+
+void dumpProgramJson(const abi::ProgramView &program, uint64_t fileBytes, JsonWriter &json) {
+  const fb::Program &raw = program.raw();
+  json.beginObject();
+  json.member("kind", "program");
+  json.member("name", nameOf(raw));
+  json.member("bytes", fileBytes);
+  json.member("format_version", raw.format_version());
+  json.member("producer", raw.producer() ? raw.producer()->string_view() : std::string_view());
+  writeFunctions(program, json);
+  if (program.editionCount() != 0) {
+    json.key("editions");
+    json.beginArray();
+    for (uint32_t i = 0; i < program.editionCount(); ++i) {
+      json.beginObject();
+      json.key("targets");
+      json.beginArray();
+      for (const fb::Arch *arch : *program.editionAt(i).targets())
+        json.value(abi::archFromStruct(*arch).toString());
+      json.endArray();
+      writeFunctions(program.withEdition(i), json);
+      json.endObject();
+    }
+    json.endArray();
   }
   if (raw.globals()) {
     json.key("globals");

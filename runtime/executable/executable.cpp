@@ -74,6 +74,13 @@ Result<const LoadedExport *> Executable::load(uint32_t ordinal) {
   return &slot.loaded;
 }
 
+bool Executable::hasImage(uint32_t ordinal) const {
+  const std::vector<abi::Candidate> candidates = view_.candidates(ordinal);
+  std::vector<abi::RankedCandidate> ranking = abi::rankCandidates(candidates, device_->traits());
+  applyOptions(options_, candidates, ranking);
+  return !ranking.empty() && ranking.front().verdict.runs;
+}
+
 void Executable::select(uint32_t ordinal, Slot &slot) {
   slot.tried = true;
   slot.failure = okStatus();

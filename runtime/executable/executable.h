@@ -77,6 +77,9 @@ public:
   /// here; other failures of the driver are final and keep their code.
   Result<const LoadedExport *> load(uint32_t ordinal);
 
+  /// Whether one of the export's images is for the device, as far as is known without the driver.
+  bool hasImage(uint32_t ordinal) const;
+
   /// For each export: every image, chosen or refused and why; loads the exports to say what really runs.
   std::string explain();
 

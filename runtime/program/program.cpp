@@ -66,8 +66,12 @@ private:
 
 Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
     : device_(std::move(device)), view_(std::move(view)), arenas_(*device_), calls_(view_.functionCount()) {
+  globals_.resize(view_.raw().globals() ? view_.raw().globals()->size() : 0);
+}
+
+void Program::readFunctions() {
   for (size_t i = 0; i <= calls_.size(); ++i) {
-    const abi::fb::Function *function = i < calls_.size() ? &view_.functionAt(i) : view_.raw().initializer();
+    const abi::fb::Function *function = i < calls_.size() ? &view_.functionAt(i) : view_.initializer();
     std::vector<FunctionCalls> &blocks = blockCalls_.emplace_back();
     if (function && hasBlocks(*function))
       for (const abi::fb::Function *block : *function->blocks()) {
@@ -80,7 +84,6 @@ Program::Program(std::shared_ptr<Device> device, abi::ProgramView view)
         calls_[i].ignore(*function);
     }
   }
-  globals_.resize(view_.raw().globals() ? view_.raw().globals()->size() : 0);
 }
 
 Program::~Program() = default;
@@ -376,15 +379,6 @@ Result<uint32_t> Program::findFunction(std::string_view name) const {
   if (names.empty())
     return makeError(StatusCode::NotFound, "the program has no functions");
   return makeError(StatusCode::InvalidArgument, "name one of the program's functions: ", names);
-}
-
-std::string Program::explain() {
-  std::string out;
-  for (auto &executable : executables_)
-    out += executable->explain();
-  if (executables_.empty())
-    out = "the program has no executables\n";
-  return out;
 }
 
 } // namespace tenon::runtime

@@ -27,6 +27,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -139,6 +140,12 @@ private:
   };
   struct BlockCall;
   Program(std::shared_ptr<Device> device, abi::ProgramView view);
+  /// Which functions are for the device. @param variant that executables are to run, if they have it; empty: none is
+  /// named
+  void chooseEdition(std::string_view variant);
+  using LaunchedExports = std::set<std::pair<uint32_t, uint32_t>>; // executable, ordinal
+  bool runsEdition(const LaunchedExports &known);
+  void readFunctions(); // of that edition
   void findConstants(std::span<const uint8_t> file);
   Status uploadConstants(const CallPlan &plan); // with plansMutex_ held
   Status uploadConstant(uint32_t index);        // likewise
@@ -193,5 +200,8 @@ private:
   std::vector<std::optional<Value>> globals_;                 // nothing: it was not stored yet
   bool areGlobalsReady_ = false;                              // they have their first values
 };
+
+/// Whether an executable has a variant of that name.
+bool hasVariant(const abi::ExecutableView &view, std::string_view name);
 
 } // namespace tenon::runtime

@@ -267,7 +267,7 @@ Status Program::readyGlobals(const CallOptions &options) {
       globals_[i] = std::move(value);
     }
   }
-  if (const abi::fb::Function *initializer = view_.raw().initializer())
+  if (const abi::fb::Function *initializer = view_.initializer())
     if (Result<std::vector<Value>> ran =
             runBlocks(*initializer, blockCalls_.back(), {},
                       {.synchronous = options.synchronous, .graph = options.graph, .mostBlocks = options.mostBlocks});

@@ -10,7 +10,7 @@
 
 namespace tenon::runtime {
 
-static bool hasVariant(const abi::ExecutableView &view, std::string_view name) {
+bool hasVariant(const abi::ExecutableView &view, std::string_view name) {
   const auto *variants = view.raw().variants();
   return variants && std::any_of(variants->begin(), variants->end(), [&](const abi::fb::Variant *variant) {
            return variant->name()->string_view() == name;
@@ -33,6 +33,8 @@ Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<Device> device, s
   }
   if (!isFound)
     return makeError(StatusCode::NotFound, "no executable of '", name, "' has a variant '", images.variant, "'");
+  program->chooseEdition(images.variant);
+  program->readFunctions();
   program->findConstants(bytes);
   return program;
 }

@@ -3,6 +3,7 @@
 #include "compiler/codegen/strategies/strategies.h"
 
 #include "compiler/codegen/tuning/contraction_key.h"
+#include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/tile_pins.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -185,9 +186,15 @@ FailureOr<std::vector<Plan>> TileChooser::choose(const KernelFunction &kernel, c
   return plans;
 }
 
-void TileChooser::finish() const {
+void TileChooser::finish(ArrayRef<hal::ExecutableTargetAttr> others) const {
+  auto isOfOther = [&](const TuningEntry &entry) {
+    return llvm::any_of(others, [&](hal::ExecutableTargetAttr other) {
+      const FailureOr<abi::TargetArch> arch = targetArchOf(other);
+      return succeeded(arch) && *arch == entry.target;
+    });
+  };
   for (const FileEntry &each : entries_) {
-    if (each.isMet)
+    if (each.isMet || isOfOther(each.entry))
       continue;
     const bool isForTarget =
         llvm::any_of(targets_, [&](const Target &target) { return target.arch == each.entry.target; });

@@ -24,8 +24,8 @@ public:
   /// @return failure where a pin cannot be taken, which was reported
   mlir::FailureOr<std::vector<Plan>> choose(const KernelFunction &kernel, const GroupShape &shape,
                                             const Strategy &strategy, std::vector<Plan> plans);
-  /// Remarks on entries that fitted nothing.
-  void finish() const;
+  /// Remarks on entries that fitted nothing. @param others targets of the program that are planned by themselves
+  void finish(llvm::ArrayRef<hal::ExecutableTargetAttr> others) const;
   /// The kernel of the last call of choose(), without its program; nothing: it is no contraction.
   const std::optional<TunableContraction> &last() const { return last_; }
 

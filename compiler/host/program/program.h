@@ -6,6 +6,7 @@
 #pragma once
 
 #include "abi/element_type.h"
+#include "abi/target_arch.h"
 #include "compiler/host/program/register_program.h"
 
 #include <array>
@@ -141,6 +142,13 @@ struct Global {
   int64_t scalar = 0;               // scalars
 };
 
+/// The program's functions as they are for some targets.
+struct Edition {
+  std::vector<abi::TargetArch> targets;
+  std::vector<Function> functions;
+  std::optional<Function> initializer;
+};
+
 struct Program {
   std::string name;
   std::vector<std::vector<uint8_t>> executables; // TNX1 buffers
@@ -148,6 +156,7 @@ struct Program {
   std::vector<Constant> constants;
   std::vector<Global> globals;
   std::optional<Function> initializer; // runs before the first call
+  std::vector<Edition> editions;       // the last that is for the device is run instead
 };
 
 } // namespace tenon::compiler::host

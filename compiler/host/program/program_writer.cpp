@@ -223,15 +223,30 @@ static std::vector<uint8_t> writeTables(const Program &program, uint64_t dataByt
     return fb::CreateGlobal(builder, builder.CreateString(global.name), writeType(builder, global.type),
                             global.constant.value_or(kNoRegister), global.scalar);
   });
-  Offset<fb::Function> initializer;
-  if (program.initializer)
-    initializer = writeFunction(builder, *program.initializer);
+  auto writeInitializer = [&](const std::optional<Function> &function) {
+    return function ? writeFunction(builder, *function) : Offset<fb::Function>();
+  };
+  const Offset<fb::Function> initializer = writeInitializer(program.initializer);
+  Offset<flatbuffers::Vector<Offset<fb::Edition>>> editionTable; // absent in most programs
+  if (!program.editions.empty())
+    editionTable = builder.CreateVector(writeAll(program.editions, [&](const Edition &edition) {
+      std::vector<fb::Arch> targets;
+      for (const abi::TargetArch &arch : edition.targets)
+        targets.emplace_back(arch.number, fb::ArchSuffix(arch.suffix));
+      auto targetTable = builder.CreateVectorOfStructs(targets);
+      auto own = builder.CreateVector(
+          writeAll(edition.functions, [&](const Function &function) { return writeFunction(builder, function); }));
+      return fb::CreateEdition(builder, targetTable, own, writeInitializer(edition.initializer));
+    }));
   Offset<flatbuffers::Vector<Offset<fb::Global>>> globalTable;
   if (!globals.empty())
     globalTable = builder.CreateVector(globals);
-  const bool hasBlocks = program.initializer || !globals.empty() ||
-                         std::any_of(program.functions.begin(), program.functions.end(),
-                                     [](const Function &function) { return !function.blocks.empty(); });
+  auto haveBlocks = [](const std::vector<Function> &each) {
+    return std::any_of(each.begin(), each.end(), [](const Function &function) { return !function.blocks.empty(); });
+  };
+  const bool hasBlocks = program.initializer || !globals.empty() || haveBlocks(program.functions) ||
+                         std::any_of(program.editions.begin(), program.editions.end(),
+                                     [&](const Edition &edition) { return haveBlocks(edition.functions); });
   const uint32_t version = hasBlocks ? abi::kBlocksFormatVersion : abi::kFormatVersion;
   auto producer = builder.CreateString("tenon-compile " TENON_VERSION);
   auto name = builder.CreateString(program.name);
@@ -239,7 +254,7 @@ static std::vector<uint8_t> writeTables(const Program &program, uint64_t dataByt
   auto functionTable = builder.CreateVector(functions);
   auto constantTable = builder.CreateVector(constants);
   fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, version, producer, name, executableTable, functionTable,
-                                                     constantTable, globalTable, initializer));
+                                                     constantTable, globalTable, initializer, editionTable));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -1,8 +1,11 @@
-// Of depths above 128, Hopper's own kernel has more shared memory than other targets: it is for programs of sm_90a alone.
+// Of depths above 128, Hopper's own kernel has more shared memory than other targets: it is in a plan of its own beside them.
 // RUN: tenon-compile %s --images=ptx --target=sm_90a -o %t.tenon --dump-kernels-to=%t.alone
 // RUN: FileCheck %s --check-prefix=ALONE --input-file=%t.alone/deep_dispatch_0_sm_90a.ptx
 // RUN: tenon-compile %s --images=ptx --target=sm_80,sm_90a -o %t.tenon --dump-kernels-to=%t.both
-// RUN: FileCheck %s --check-prefix=BOTH --input-file=%t.both/deep_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=ALONE --input-file=%t.both/deep_dispatch_0_sm_90a.ptx
+// RUN: FileCheck %s --check-prefix=BOTH --input-file=%t.both/deep_dispatch_0_sm_80.ptx
+// RUN: tenon-compile %s --images=ptx --target=sm_80,sm_90a --plans=one -o %t.tenon --dump-kernels-to=%t.one
+// RUN: FileCheck %s --check-prefix=BOTH --input-file=%t.one/deep_dispatch_0_sm_90a.ptx
 
 // ALONE: .reqntid 384
 // ALONE: setmaxnreg.dec.sync.aligned.u32 40

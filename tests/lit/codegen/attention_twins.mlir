@@ -1,4 +1,4 @@
-// The gradients by keys and by values are one kernel where sm_90a is the only target; next to other targets each has its own.
+// The gradients by keys and by values are one kernel on sm_90a, whichever targets there are beside it; on others each has its own.
 // RUN: rm -rf %t %t.both
 // RUN: tenon-compile %s --target=sm_90a --images=ptx --dump-kernels-to=%t -o %t.tenon
 // RUN: ls %t | FileCheck %s --check-prefix=ALONE
@@ -8,7 +8,10 @@
 
 // ALONE: twins_dispatch_0_sm_90a.ptx
 // ALONE-NOT: twins_dispatch_1
-// BOTH: twins_dispatch_1_sm_90a.ptx
+// BOTH: twins_dispatch_0_sm_80.ptx
+// BOTH-NEXT: twins_dispatch_0_sm_90a.ptx
+// BOTH-NEXT: twins_dispatch_1_sm_80.ptx
+// BOTH-NOT: sm_90a
 // TWINS: .reqntid 384
 // TWINS: cp.async.bulk.tensor
 // TWINS: wgmma.mma_async.sync.aligned.m64n128k16

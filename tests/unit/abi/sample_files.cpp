@@ -301,8 +301,24 @@ std::vector<uint8_t> write(const ProgramParts &parts) {
   Offset<fb::Function> initializer;
   if (parts.initializer)
     initializer = writeFunction(builder, *parts.initializer);
+  Offset<flatbuffers::Vector<Offset<fb::Edition>>> editionVector;
+  if (!parts.editions.empty()) {
+    std::vector<Offset<fb::Edition>> editions;
+    for (const EditionParts &edition : parts.editions) {
+      auto targets = builder.CreateVectorOfStructs(edition.targets);
+      std::vector<Offset<fb::Function>> own;
+      for (const FunctionParts &function : edition.functions)
+        own.push_back(writeFunction(builder, function));
+      auto ownVector = builder.CreateVector(own);
+      Offset<fb::Function> ownInitializer;
+      if (edition.initializer)
+        ownInitializer = writeFunction(builder, *edition.initializer);
+      editions.push_back(fb::CreateEdition(builder, targets, ownVector, ownInitializer));
+    }
+    editionVector = builder.CreateVector(editions);
+  }
   fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, parts.version, 0, 0, executableVector, functionVector,
-                                                     constantVector, globalVector, initializer));
+                                                     constantVector, globalVector, initializer, editionVector));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

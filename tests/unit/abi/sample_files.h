@@ -178,6 +178,12 @@ struct FunctionParts {
   Uints donated, updated;
 };
 
+struct EditionParts {
+  std::vector<fb::Arch> targets = {fb::Arch(90, fb::ArchSuffix::A)};
+  std::vector<FunctionParts> functions;
+  std::optional<FunctionParts> initializer;
+};
+
 /// main(tensor<?xf32>, tensor<?xf32>, i32) -> tensor<?xf32>: a dispatch of 'add', then a copy of a constant, then a
 /// fill.
 struct ProgramParts {
@@ -190,6 +196,7 @@ struct ProgramParts {
   std::vector<ConstantDataParts> constants = {ConstantDataParts()};
   std::vector<GlobalParts> globals;
   std::optional<FunctionParts> initializer;
+  std::vector<EditionParts> editions;
 };
 std::vector<uint8_t> write(const ProgramParts &parts);
 

@@ -87,7 +87,8 @@ Offset<fb::Command> commandTable(FlatBufferBuilder &builder, const CommandSpec &
   switch (spec.kind) {
   case CommandSpec::Dispatch:
     kind = fb::CommandBody::Dispatch;
-    body = fb::CreateDispatchDirect(builder, 0, spec.ordinal, &spec.grid, &spec.ranges, &spec.constants).Union();
+    body = fb::CreateDispatchDirect(builder, spec.executable, spec.ordinal, &spec.grid, &spec.ranges, &spec.constants)
+               .Union();
     break;
   case CommandSpec::Copy:
     kind = fb::CommandBody::Copy;
@@ -174,11 +175,19 @@ static AlignedBytes buildProgram(const std::vector<FunctionSpec> &functions,
   Offset<fb::Function> initializer;
   if (state.initializer)
     initializer = functionTable(builder, *state.initializer);
+  std::vector<Offset<fb::Edition>> editions;
+  for (const EditionSpec &edition : state.editions) {
+    const std::vector<fb::Arch> targets = {{edition.target.number, fb::ArchSuffix(edition.target.suffix)}};
+    std::vector<Offset<fb::Function>> own;
+    for (const FunctionSpec &function : edition.functions)
+      own.push_back(functionTable(builder, function));
+    editions.push_back(fb::CreateEditionDirect(builder, &targets, &own));
+  }
   const bool hasBlocks = !globals.empty() || state.initializer ||
                          std::ranges::any_of(functions, [](const FunctionSpec &f) { return !f.blocks.empty(); });
-  auto root =
-      fb::CreateProgramDirect(builder, hasBlocks ? abi::kBlocksFormatVersion : abi::kFormatVersion, "test", "test",
-                              &nested, &tables, &data, globals.empty() ? nullptr : &globals, initializer);
+  auto root = fb::CreateProgramDirect(builder, hasBlocks ? abi::kBlocksFormatVersion : abi::kFormatVersion, "test",
+                                      "test", &nested, &tables, &data, globals.empty() ? nullptr : &globals,
+                                      initializer, editions.empty() ? nullptr : &editions);
   fb::FinishProgramBuffer(builder, root);
   return AlignedBytes({builder.GetBufferPointer(), builder.GetSize()});
 }

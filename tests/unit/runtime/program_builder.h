@@ -5,6 +5,7 @@
 #include "abi/format/executable_generated.h"
 #include "abi/format/program_generated.h"
 #include "abi/layout.h"
+#include "abi/target_arch.h"
 
 #include <cstdint>
 #include <optional>
@@ -65,6 +66,7 @@ struct CommandSpec {
   std::vector<uint32_t> constants;          // Dispatch: registers; Fill: pattern
   uint8_t patternBytes = 4;                 // Fill
   std::string location;
+  uint32_t executable = 0; // Dispatch
 };
 struct CheckSpec {
   uint32_t condition;
@@ -111,10 +113,15 @@ struct GlobalSpec {
   uint32_t constant = 0xffffffff;
   int64_t scalar = 0;
 };
-/// What a program keeps between calls.
+struct EditionSpec {
+  abi::TargetArch target;
+  std::vector<FunctionSpec> functions;
+};
+/// What a program keeps between calls, and its editions.
 struct StateSpec {
   std::vector<GlobalSpec> globals;
   std::optional<FunctionSpec> initializer;
+  std::vector<EditionSpec> editions;
 };
 
 inline constexpr uint32_t kWhole = 0xffffffff;

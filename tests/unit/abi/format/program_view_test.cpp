@@ -25,6 +25,24 @@ TEST(ProgramView, ShowsFunctionsAndExecutables) {
   EXPECT_EQ(view->executableAt(0).exportAt(0).name, "add");
 }
 
+TEST(ProgramView, HasTheFunctionsOfAnEdition) {
+  ProgramParts parts;
+  parts.editions = {
+      {.targets = {fb::Arch(80, fb::ArchSuffix::None), fb::Arch(90, fb::ArchSuffix::A)}, .functions = parts.functions}};
+  parts.editions[0].functions[0].commands.resize(1);
+  AlignedBytes bytes(write(parts));
+  auto view = ProgramView::create(bytes.span(), "x");
+  ASSERT_TRUE(view.ok()) << view.status().toString();
+  EXPECT_EQ(view->editionCount(), 1u);
+  EXPECT_EQ(view->editionTargets(), "");
+  EXPECT_EQ(view->functionAt(0).commands()->size(), 3u);
+  const ProgramView edition = view->withEdition(0);
+  EXPECT_EQ(edition.editionTargets(), "sm_80, sm_90a");
+  EXPECT_EQ(edition.functionAt(0).commands()->size(), 1u);
+  EXPECT_EQ(edition.initializer(), nullptr);
+  EXPECT_EQ(view->functionAt(0).commands()->size(), 3u);
+}
+
 TEST(ProgramView, TakesAnEmptyProgram) {
   ProgramParts parts;
   parts.functions.clear();

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which edition of a program's functions is for the device: the last one for whose targets the device runs code, and
+// whose kernels it has images for. What an old driver refuses is found out before the first call, by loading one.
+#include "runtime/device/device.h"
+#include "runtime/program/program.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tenon::runtime {
+
+namespace fb = abi::fb;
+
+static void addLaunched(const fb::Function &function, std::set<std::pair<uint32_t, uint32_t>> &exports) {
+  if (function.commands())
+    for (const fb::Command *command : *function.commands())
+      if (const fb::Dispatch *dispatch = command->body_as_Dispatch())
+        exports.insert({dispatch->executable(), dispatch->export_ordinal()});
+  if (function.blocks())
+    for (const fb::Function *block : *function.blocks())
+      addLaunched(*block, exports);
+}
+
+/// By the functions of the view's edition.
+static std::set<std::pair<uint32_t, uint32_t>> launchedExports(const abi::ProgramView &view) {
+  std::set<std::pair<uint32_t, uint32_t>> exports;
+  for (size_t i = 0; i < view.functionCount(); ++i)
+    addLaunched(view.functionAt(i), exports);
+  if (const fb::Function *initializer = view.initializer())
+    addLaunched(*initializer, exports);
+  return exports;
+}
+
+static bool isFor(const fb::Edition &edition, const abi::DeviceTraits &device) {
+  abi::DeviceTraits any = device; // whether by PTX or a cubin is for the images to say
+  any.canJit = true;
+  return std::any_of(edition.targets()->begin(), edition.targets()->end(), [&](const fb::Arch *arch) {
+    return abi::runsPtx(abi::archFromStruct(*arch), /*isa=*/0, any).runs;
+  });
+}
+
+/// Whether the device has images for all that the view's edition launches. @param known what other editions launch, too
+bool Program::runsEdition(const LaunchedExports &known) {
+  const LaunchedExports launched = launchedExports(view_);
+  for (const auto &[executable, ordinal] : launched)
+    if (!executables_[executable]->hasImage(ordinal))
+      return false;
+  for (const auto &[executable, ordinal] : launched)
+    if (!known.contains({executable, ordinal})) {
+      const Status status = executables_[executable]->load(ordinal).takeStatus();
+      return status.code() != StatusCode::FailedPrecondition; // memory that is short now is no reason
+    }
+  return true;
+}
+
+void Program::chooseEdition(std::string_view variant) {
+  if (view_.editionCount() == 0)
+    return;
+  const LaunchedExports own = launchedExports(view_);
+  std::map<size_t, std::vector<std::optional<uint32_t>>> possible; // by how many launches have not the variant named
+  for (uint32_t i = uint32_t(view_.editionCount()) + 1; i-- > 0;) {
+    view_.setEdition(i == 0 ? std::nullopt : std::optional(i - 1)); // nothing: the program's own functions
+    if (i != 0 && !isFor(view_.editionAt(i - 1), device_->traits()))
+      continue;
+    const LaunchedExports launched = launchedExports(view_);
+    const auto lacking = std::count_if(launched.begin(), launched.end(), [&](const auto &each) {
+      return !variant.empty() && !hasVariant(view_.executableAt(each.first), variant);
+    });
+    possible[size_t(lacking)].push_back(view_.edition());
+  }
+  for (const auto &[lacking, indices] : possible)
+    for (const std::optional<uint32_t> &index : indices) {
+      view_.setEdition(index);
+      if (runsEdition(own))
+        return;
+    }
+  view_.setEdition(possible.begin()->second.front()); // who calls a function hears why it does not run
+}
+
+std::string Program::explain() {
+  std::set<uint32_t> others; // executables of other editions
+  for (size_t i = 0; view_.editionCount() != 0 && i <= view_.editionCount(); ++i)
+    for (const auto &[executable, ordinal] :
+         launchedExports(view_.withEdition(i == 0 ? std::nullopt : std::optional(uint32_t(i - 1)))))
+      others.insert(executable);
+  for (const auto &[executable, ordinal] : launchedExports(view_))
+    others.erase(executable);
+  std::string out;
+  if (view_.editionCount() != 0)
+    out = concat("edition for ", view_.edition() ? view_.editionTargets() : std::string("other devices"), ", one of ",
+                 view_.editionCount() + 1, "\n");
+  for (uint32_t i = 0; i < executables_.size(); ++i)
+    if (!others.contains(i))
+      out += executables_[i]->explain();
+  if (executables_.empty())
+    out = "the program has no executables\n";
+  return out;
+}
+
+} // namespace tenon::runtime
