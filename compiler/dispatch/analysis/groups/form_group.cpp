@@ -103,6 +103,26 @@ bool mayReadGates(const Group &group, std::string &reason) {
   return true;
 }
 
+/// Whether what is computed from the logarithms of an attention's sums has more than one number for each of them, such
+/// as what merges the results of two: the kernel knows a logarithm when it stores it, behind its results.
+bool spreadsLogSum(const Group &group, ArrayRef<linalg::GenericOp> ops) {
+  llvm::SmallPtrSet<Operation *, 4> knows;
+  llvm::SmallDenseSet<unsigned> rows;
+  linalg::GenericOp logSum = group.logSum;
+  knows.insert(logSum);
+  for (auto [axis, type] : llvm::zip_equal(group.axisOf.lookup(logSum), logSum.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel)
+      rows.insert(axis);
+  for (linalg::GenericOp op : ops) {
+    if (llvm::none_of(op.getDpsInputs(), [&](Value input) { return knows.contains(input.getDefiningOp()); }))
+      continue;
+    knows.insert(op);
+    if (llvm::any_of(group.axisOf.lookup(op), [&](unsigned axis) { return !rows.contains(axis); }))
+      return true;
+  }
+  return false;
+}
+
 } // namespace
 
 std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reason) {
@@ -129,6 +149,10 @@ std::optional<Group> groupOf(ArrayRef<linalg::GenericOp> ops, std::string &reaso
         return std::nullopt;
       }
       group.logSum = op;
+    }
+    if (group.logSum && spreadsLogSum(group, ops)) {
+      reason = "it reads the logarithms of the attention's sums, which are known behind its results";
+      return std::nullopt;
     }
     if (!completesAttention(group, reason) || readsAnywhere(group, reason))
       return std::nullopt;
