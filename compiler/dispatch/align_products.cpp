@@ -60,7 +60,7 @@ void align(Convolution convolution) {
   if (linalg::GenericOp apart = separatePhases(convolution)) {
     const std::optional<Convolution> smaller = Convolution::of(apart);
     if (!smaller)
-      return; // of a window of one: a product of matrices
+      return; // a product of matrices, or a small one
     convolution = *smaller;
   }
   if (!convolution.isOnCores)

@@ -183,3 +183,38 @@ func.func @exact(%i: tensor<32x56x56x64xf32>, %f: tensor<64x3x3x64xf32>) -> tens
       ins(%wide, %f : tensor<32x58x58x64xf32>, tensor<64x3x3x64xf32>) outs(%start : tensor<32x56x56x64xf32>) -> tensor<32x56x56x64xf32>
   return %r : tensor<32x56x56x64xf32>
 }
+
+// By the image, a window of one in steps of two, channels first: the product is that of the places without the zeros. Its
+// rows of 14 x 14 places are no whole vectors, so that the channels are brought last; the zeros come between its results.
+// CHECK: func.func @points_by_image_dispatch_{{[01]}}({{.*}}tensor<8x512x14x14xbf16>{{.*}}) -> tensor<8x14x14x512xbf16>
+// CHECK: func.func @points_by_image_dispatch_{{[01]}}({{.*}}) -> tensor<8x256x14x14xbf16>
+// CHECK: func.func @points_by_image_dispatch_2(%arg0: tensor<8x256x14x14xbf16>) -> tensor<8x256x28x28xbf16>
+// CHECK-NOT: @points_by_image_dispatch_3
+func.func @points_by_image(%d: tensor<8x512x14x14xbf16>, %f: tensor<512x256x1x1xbf16>) -> tensor<8x256x28x28xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %none = arith.constant 0.0 : f32
+  %z = tensor.empty() : tensor<8x512x28x28xbf16>
+  %zeros = linalg.fill ins(%zero : bf16) outs(%z : tensor<8x512x28x28xbf16>) -> tensor<8x512x28x28xbf16>
+  %wide = tensor.insert_slice %d into %zeros[0, 0, 0, 0] [8, 512, 14, 14] [1, 1, 2, 2] : tensor<8x512x14x14xbf16> into tensor<8x512x28x28xbf16>
+  %e = tensor.empty() : tensor<8x256x28x28xf32>
+  %start = linalg.fill ins(%none : f32) outs(%e : tensor<8x256x28x28xf32>) -> tensor<8x256x28x28xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(n, c, y, x, k, r, s) -> (n, k, y + r, x + s)>,
+      affine_map<(n, c, y, x, k, r, s) -> (k, c, r, s)>, affine_map<(n, c, y, x, k, r, s) -> (n, c, y, x)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%wide, %f : tensor<8x512x28x28xbf16>, tensor<512x256x1x1xbf16>) outs(%start : tensor<8x256x28x28xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %s: f32):
+    %g = arith.extf %a : bf16 to f32
+    %h = arith.extf %b : bf16 to f32
+    %m = arith.mulf %g, %h : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<8x256x28x28xf32>
+  %q = tensor.empty() : tensor<8x256x28x28xbf16>
+  %v = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%r : tensor<8x256x28x28xf32>) outs(%q : tensor<8x256x28x28xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %h = arith.truncf %a : f32 to bf16
+    linalg.yield %h : bf16
+  } -> tensor<8x256x28x28xbf16>
+  return %v : tensor<8x256x28x28xbf16>
+}

@@ -284,12 +284,15 @@ linalg::GenericOp Phases::widen() {
     const Dilation *dilation = whole_.ofResult(loop);
     narrow.push_back(dilation ? imageShape()[dilation->dimension] : sizes_[loop]);
   }
-  // The window's only place becomes none: its loop stays, of one step.
+  // The window's only place is none. Of 16 bits its loop, of one step, stays in the map: it is a convolution still, whose
+  // channels are brought last where that is faster.
+  const bool isConvolution = getElementTypeOrSelf(dilated_.image.getType()).getIntOrFloatBitWidth() == 16;
   SmallVector<AffineExpr> ofImage;
   const AffineMap before = op_.getMatchingIndexingMap(convolution_.image);
   for (unsigned dimension = 0; dimension < before.getNumResults(); ++dimension)
     if (const Dilation *dilation = whole_.ofDimension(dimension))
-      ofImage.push_back(b_.getAffineDimExpr(dilation->result));
+      ofImage.push_back(isConvolution ? b_.getAffineDimExpr(dilation->result) + b_.getAffineDimExpr(dilation->window)
+                                      : b_.getAffineDimExpr(dilation->result));
     else
       ofImage.push_back(before.getResult(dimension));
   SmallVector<AffineMap> maps = op_.getIndexingMapsArray();

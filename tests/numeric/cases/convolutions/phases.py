@@ -23,6 +23,9 @@ SHAPES = (
     Shape(4, (33, 33), 64, (2, 2), 64, stride=3, order="fwc"),
     Shape(4, (33, 33), 64, (2, 1), 136, stride=3),
     Shape(16, (24, 24), 64, (1, 1), 136, stride=2, order="fwc"),
+    Shape(16, (24, 24), 64, (1, 1), 136, stride=2, order="fcw"),
+    Shape(11, (27, 29), 72, (1, 1), 64, stride=2, order="fcw"),
+    Shape(3, (37, 25), 136, (1, 1), 72, stride=3, order="fcw"),
     # Every window, steps of two and three.
     Shape(2, (32, 32), 64, (3, 3), 64, stride=2, before=1, behind=(0, 0), order="fwc"),
     Shape(2, (32, 32), 64, (3, 3), 64, stride=2, before=1, behind=(0, 0), order="fcw"),
