@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -21,6 +23,32 @@ namespace {
 
 // Products of fewer multiplications are over before the sums beside them are.
 constexpr double kLeastMultiplications = 1 << 20;
+
+/// Along one dimension of a result, the places whose windows lie inside of the image, from `low` to `high`: they are
+/// alike, and those before and behind them are not.
+struct InnerPlaces {
+  int64_t low = 0, high = 1;
+
+  int64_t alike() const { return high - low; }
+  /// Where places that are alike are one, the number of `place`, ...
+  Value numberOf(OpBuilder &b, Location loc, Value place) const {
+    if (alike() == 1)
+      return place;
+    auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value).getResult(); };
+    Value behind = arith::MaxSIOp::create(b, loc, place, number(high - 1));
+    Value before = arith::MinSIOp::create(b, loc, place, number(low));
+    return arith::AddIOp::create(b, loc, before, arith::SubIOp::create(b, loc, behind, number(high - 1)));
+  }
+  /// ... and the first place of a number.
+  Value placeOf(OpBuilder &b, Location loc, Value number) const {
+    if (alike() == 1)
+      return number;
+    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value).getResult(); };
+    Value isBehind = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, number, constant(low));
+    Value skipped = arith::SelectOp::create(b, loc, isBehind, constant(alike() - 1), constant(0));
+    return arith::AddIOp::create(b, loc, number, skipped);
+  }
+};
 
 class Apart {
 public:
@@ -33,6 +61,7 @@ public:
 private:
   bool isReduced(unsigned loop) const { return types_[loop] == utils::IteratorType::reduction; }
   bool findBorder();
+  InnerPlaces innerPlacesOf(unsigned loop) const;
   linalg::GenericOp buildProduct();
   Value imageWithZeros();
   Value sumOfFilters();
@@ -53,6 +82,7 @@ private:
   const AffineMap written_;
   std::optional<Border> border_;
   AffineMap places_;                // loops -> place in the image inside of the border
+  SmallVector<InnerPlaces> inner_;  // of each loop
   SmallVector<unsigned> inFilters_; // loops of the filters' dimensions
 };
 
@@ -90,9 +120,38 @@ bool Apart::findBorder() {
     return true;
   Attribute outside = b_.getIntegerAttr(image_.type().getElementType(), APInt(8, uint64_t(*zero), false, true));
   border_ = borderOf(source.getBody()->getTerminator()->getOperand(0), source, outside);
-  if (border_)
+  if (border_) {
     places_ = border_->map.compose(image_.map());
+    for (unsigned loop = 0; loop < sizes_.size(); ++loop)
+      inner_.push_back(innerPlacesOf(loop));
+  }
   return true;
+}
+
+/// Of a loop of the result that moves one dimension of the image forward, as what is summed does; of others one place.
+InnerPlaces Apart::innerPlacesOf(unsigned loop) const {
+  std::optional<InnerPlaces> found;
+  for (auto [dimension, expr] : llvm::enumerate(places_.getResults())) {
+    if (!expr.isFunctionOfDim(loop))
+      continue;
+    const std::optional<LinearExpr> place = LinearExpr::of(expr, sizes_.size());
+    if (found || isReduced(loop) || ShapedType::isDynamic(sizes_[loop]) || !border_->mayLeave[dimension] || !place ||
+        place->factors[loop] <= 0)
+      return {};
+    int64_t reach = place->offset; // of the last element of the first window
+    for (auto [other, factor] : llvm::enumerate(place->factors)) {
+      if (other == loop || factor == 0)
+        continue;
+      if (factor < 0 || !isReduced(other))
+        return {};
+      reach += factor * (sizes_[other] - 1);
+    }
+    const int64_t step = place->factors[loop],
+                  size = cast<RankedTensorType>(border_->image.getType()).getDimSize(dimension);
+    found = {std::max<int64_t>(0, llvm::divideCeilSigned(-place->offset, step)),
+             std::min(sizes_[loop], llvm::divideFloorSigned(size - 1 - reach, step) + 1)};
+  }
+  return found && found->alike() > 1 ? *found : InnerPlaces();
 }
 
 /// The same with zeros around it.
@@ -158,7 +217,8 @@ Value Apart::sumOver(Value tensor, const QuantizedFactor &side, ArrayRef<unsigne
       .getResult(0);
 }
 
-/// Sums of the filters for each place of the result, where that differs: of what lies inside of the image.
+/// Sums of the filters for each place of the result, where that differs: of what lies inside of the image. Places that
+/// are alike have one.
 Value Apart::sumInside(Value tensor, ArrayRef<unsigned> kept, ArrayRef<unsigned> loops) {
   SmallVector<unsigned> all(loops);
   SmallVector<utils::IteratorType> types(loops.size(), utils::IteratorType::parallel);
@@ -169,7 +229,7 @@ Value Apart::sumInside(Value tensor, ArrayRef<unsigned> kept, ArrayRef<unsigned>
     }
   SmallVector<int64_t> shape;
   for (unsigned loop : loops)
-    shape.push_back(sizes_[loop]);
+    shape.push_back(sizes_[loop] - inner_[loop].alike() + 1);
   Value start = filled(shape);
   return linalg::GenericOp::create(
              b_, loc_, start.getType(), tensor, start, ArrayRef<AffineMap>{mapOver(all, kept), mapOver(all, loops)},
@@ -177,7 +237,7 @@ Value Apart::sumInside(Value tensor, ArrayRef<unsigned> kept, ArrayRef<unsigned>
              [&](OpBuilder &inner, Location at, ValueRange values) {
                SmallVector<Value> indices(sizes_.size());
                for (auto [number, loop] : llvm::enumerate(all))
-                 indices[loop] = linalg::IndexOp::create(inner, at, number);
+                 indices[loop] = inner_[loop].placeOf(inner, at, linalg::IndexOp::create(inner, at, number));
                Value zeroIndex = arith::ConstantIndexOp::create(inner, at, 0);
                for (Value &index : indices)
                  index = index ? index : zeroIndex;
@@ -298,10 +358,15 @@ void Apart::buildResult(Value product, Value ofFilters, Value ofImage) {
   auto mapOf = [&](llvm::function_ref<bool(unsigned)> has) { return mapOver(all, inOrderOfResult(has)); };
   SmallVector<Value> inputs = {product};
   SmallVector<AffineMap> maps = {b_.getMultiDimIdentityMap(type.getRank())};
-  if (ofFilters) {
+  const SmallVector<unsigned> loopsOfFilters = inOrderOfResult(
+      [&](unsigned loop) { return llvm::is_contained(inFilters_, loop) || decidesBorder(border_, places_, loop); });
+  // What many places share is read where it is: beside the result it would be as large as that.
+  const bool isShared = ofFilters && llvm::any_of(loopsOfFilters, [&](unsigned loop) {
+    return loop < inner_.size() && inner_[loop].alike() > 1;
+  });
+  if (ofFilters && !isShared) {
     inputs.push_back(ofFilters);
-    maps.push_back(mapOf(
-        [&](unsigned loop) { return llvm::is_contained(inFilters_, loop) || decidesBorder(border_, places_, loop); }));
+    maps.push_back(mapOver(all, loopsOfFilters));
   }
   if (ofImage) {
     inputs.push_back(ofImage);
@@ -319,10 +384,19 @@ void Apart::buildResult(Value product, Value ofFilters, Value ofImage) {
                                     Value product = arith::MulIOp::create(inner, at, zero, sum);
                                     value = arith::SubIOp::create(inner, at, value, product);
                                   };
-                                  if (ofFilters)
+                                  if (isShared) {
+                                    SmallVector<Value> places;
+                                    for (unsigned loop : loopsOfFilters) {
+                                      const unsigned dimension = llvm::find(all, loop) - all.begin();
+                                      places.push_back(inner_[loop].numberOf(
+                                          inner, at, linalg::IndexOp::create(inner, at, dimension)));
+                                    }
+                                    subtract(image_.zero, tensor::ExtractOp::create(inner, at, ofFilters, places));
+                                  } else if (ofFilters) {
                                     subtract(image_.zero, values[1]);
+                                  }
                                   if (ofImage)
-                                    subtract(filters_.zero, values[ofFilters ? 2 : 1]);
+                                    subtract(filters_.zero, values[ofFilters && !isShared ? 2 : 1]);
                                   linalg::YieldOp::create(inner, at, value);
                                 });
   op_.getResult(0).replaceAllUsesWith(result.getResult(0));

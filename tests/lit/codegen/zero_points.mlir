@@ -12,7 +12,7 @@
 // CHECK-NEXT: arith.muli
 // CHECK-NEXT: arith.addi
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%{{.*}} : tensor<96x3x3x64xi8>)
-// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<96x3x3xi32>) outs(%{{.*}} : tensor<16x16x96xi32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<96x3x3xi32>) outs(%{{.*}} : tensor<3x3x96xi32>)
 // CHECK: return
 func.func @padded(%i: tensor<2x16x16x64xi8>, %w: tensor<96x3x3x64xi8>) -> tensor<2x16x16x96xi32> {
   %zero = arith.constant 0 : i32
