@@ -263,7 +263,11 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
   const double results = sizeOf(product.batch) * rows * columns, high = rows > kPlacesTile / 2 ? 1 : 2;
   const double atOnce = hasCores || high == 2 ? 1 : kScalarTilesAtOnce;
   const double tiles = sizeOf(product.batch) * std::ceil(rows / kPlacesTile * high) * std::ceil(columns / kPlacesTile);
+  // Windows of few filters without tensor cores have small tiles, of which a multiprocessor has several.
+  const ProductTimes *small = high == 2 && readsWindows(op) ? productTimesOf(product) : nullptr;
   auto timeOf = [&](double parts) {
+    if (small)
+      return timeInParts(*small, sizeOf(product.batch), rows, columns, reduced, parts);
     const double element = (hasCores ? double(bytes) * kMicrosecondsOfByteOnCores : kMicrosecondsOfScalar) / high;
     const double rounds = std::ceil(tiles * parts / (double(kMultiprocessors) * atOnce)) * atOnce;
     const double adding =

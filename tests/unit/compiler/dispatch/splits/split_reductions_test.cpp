@@ -282,6 +282,26 @@ TEST_F(SplitReductions, AGradientByFiltersIsTakenApartAlongItsPlaces) {
   EXPECT_FALSE(ops[0].getDpsInputs()[0].getDefiningOp());
 }
 
+// The first layer of a network, exact f32: 64 x 147 results are few tiles, small ones, and a multiprocessor wants several.
+TEST_F(SplitReductions, PartsOfAFewRowsByFiltersKeepMultiprocessorsBusy) {
+  const std::string loops = "affine_map<(f, r, s, c, n, y, x) -> ", image = "tensor<32x230x230x3xf32>",
+                    given = "tensor<32x112x112x64xf32>", result = "tensor<64x7x7x3xf32>";
+  auto ops = split("func.func @f(%x: " + image + ", %d: " + given + ") -> " + result +
+                   " {\n%z = arith.constant 0.0 : f32\n%e = tensor.empty() : " + result +
+                   "\n%s = linalg.fill ins(%z : f32) outs(%e : " + result + ") -> " + result +
+                   "\n%r = linalg.generic {indexing_maps = [" + loops + "(n, y * 2 + r, x * 2 + s, c)>, " + loops +
+                   "(n, y, x, f)>, " + loops +
+                   "(f, r, s, c)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\", "
+                   "\"reduction\", \"reduction\", \"reduction\"]} ins(%x, %d : " +
+                   image + ", " + given + ") outs(%s : " + result +
+                   ") {\n^bb0(%a: f32, %b: f32, %t: f32):\n%p = arith.mulf %a, %b : f32\n"
+                   "%u = arith.addf %t, %p : f32\nlinalg.yield %u : f32\n} -> " +
+                   result + "\nreturn %r : " + result + "\n}");
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{112, 64, 7, 7, 3}));
+}
+
 // Of each channel for itself images are parts, and rows of them: one sum adds up both.
 TEST_F(SplitReductions, PartsOfPartsAreOneSum) {
   const std::string loops = "affine_map<(r, s, c, n, y, x) -> ";
