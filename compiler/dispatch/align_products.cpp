@@ -64,7 +64,7 @@ void align(Convolution convolution) {
     convolution = *smaller;
   }
   if (!convolution.isOnCores)
-    return;
+    return bringScalarChannelsLast(convolution);
   if (!convolution.hasManyChannels()) {
     linalg::GenericOp joined = joinWindowWithChannels(convolution);
     const std::optional<Convolution> made = joined ? Convolution::of(joined) : std::nullopt;

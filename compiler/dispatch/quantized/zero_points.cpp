@@ -362,8 +362,8 @@ void Apart::buildResult(Value product, Value ofFilters, Value ofImage) {
       [&](unsigned loop) { return llvm::is_contained(inFilters_, loop) || decidesBorder(border_, places_, loop); });
   // What many places share is read where it is: beside the result it would be as large as that.
   const bool isShared = ofFilters && llvm::any_of(loopsOfFilters, [&](unsigned loop) {
-    return loop < inner_.size() && inner_[loop].alike() > 1;
-  });
+                          return loop < inner_.size() && inner_[loop].alike() > 1;
+                        });
   if (ofFilters && !isShared) {
     inputs.push_back(ofFilters);
     maps.push_back(mapOver(all, loopsOfFilters));
@@ -375,30 +375,29 @@ void Apart::buildResult(Value product, Value ofFilters, Value ofImage) {
   maps.push_back(maps.front());
   SmallVector<Value> dynamic = unknownSizesOf(b_, loc_, op_.getDpsInits()[0]);
   Value empty = tensor::EmptyOp::create(b_, loc_, type, dynamic);
-  auto result =
-      linalg::GenericOp::create(b_, loc_, TypeRange(type), inputs, empty, maps,
-                                SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
-                                [&](OpBuilder &inner, Location at, ValueRange values) {
-                                  Value value = values[0];
-                                  auto subtract = [&](Value zero, Value sum) {
-                                    Value product = arith::MulIOp::create(inner, at, zero, sum);
-                                    value = arith::SubIOp::create(inner, at, value, product);
-                                  };
-                                  if (isShared) {
-                                    SmallVector<Value> places;
-                                    for (unsigned loop : loopsOfFilters) {
-                                      const unsigned dimension = llvm::find(all, loop) - all.begin();
-                                      places.push_back(inner_[loop].numberOf(
-                                          inner, at, linalg::IndexOp::create(inner, at, dimension)));
-                                    }
-                                    subtract(image_.zero, tensor::ExtractOp::create(inner, at, ofFilters, places));
-                                  } else if (ofFilters) {
-                                    subtract(image_.zero, values[1]);
-                                  }
-                                  if (ofImage)
-                                    subtract(filters_.zero, values[ofFilters && !isShared ? 2 : 1]);
-                                  linalg::YieldOp::create(inner, at, value);
-                                });
+  auto result = linalg::GenericOp::create(
+      b_, loc_, TypeRange(type), inputs, empty, maps,
+      SmallVector<utils::IteratorType>(type.getRank(), utils::IteratorType::parallel),
+      [&](OpBuilder &inner, Location at, ValueRange values) {
+        Value value = values[0];
+        auto subtract = [&](Value zero, Value sum) {
+          Value product = arith::MulIOp::create(inner, at, zero, sum);
+          value = arith::SubIOp::create(inner, at, value, product);
+        };
+        if (isShared) {
+          SmallVector<Value> places;
+          for (unsigned loop : loopsOfFilters) {
+            const unsigned dimension = llvm::find(all, loop) - all.begin();
+            places.push_back(inner_[loop].numberOf(inner, at, linalg::IndexOp::create(inner, at, dimension)));
+          }
+          subtract(image_.zero, tensor::ExtractOp::create(inner, at, ofFilters, places));
+        } else if (ofFilters) {
+          subtract(image_.zero, values[1]);
+        }
+        if (ofImage)
+          subtract(filters_.zero, values[ofFilters && !isShared ? 2 : 1]);
+        linalg::YieldOp::create(inner, at, value);
+      });
   op_.getResult(0).replaceAllUsesWith(result.getResult(0));
 }
 

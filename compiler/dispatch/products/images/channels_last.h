@@ -18,6 +18,8 @@ namespace tenon::compiler::dispatch {
 
 /// Of a convolution with many channels (Convolution::hasManyChannels).
 void bringChannelsLast(const Convolution &convolution);
+/// Of exact f32, where threads multiply: with the result (turnResult), where that is faster.
+void bringScalarChannelsLast(const Convolution &convolution);
 /// Of a gradient by the filters of each channel for itself: threads that have all results of some channels read them
 /// side by side (ChannelFilters). Of other operations nothing happens.
 void bringEachChannelLast(mlir::linalg::GenericOp op);

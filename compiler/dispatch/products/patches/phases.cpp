@@ -284,8 +284,8 @@ linalg::GenericOp Phases::widen() {
     const Dilation *dilation = whole_.ofResult(loop);
     narrow.push_back(dilation ? imageShape()[dilation->dimension] : sizes_[loop]);
   }
-  // The window's only place is none. Of 16 bits its loop, of one step, stays in the map: it is a convolution still, whose
-  // channels are brought last where that is faster.
+  // The window's only place is none. Of 16 bits its loop, of one step, stays in the map: it is a convolution still,
+  // whose channels are brought last where that is faster.
   const bool isConvolution = getElementTypeOrSelf(dilated_.image.getType()).getIntOrFloatBitWidth() == 16;
   SmallVector<AffineExpr> ofImage;
   const AffineMap before = op_.getMatchingIndexingMap(convolution_.image);

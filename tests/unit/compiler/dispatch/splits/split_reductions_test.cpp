@@ -282,7 +282,8 @@ TEST_F(SplitReductions, AGradientByFiltersIsTakenApartAlongItsPlaces) {
   EXPECT_FALSE(ops[0].getDpsInputs()[0].getDefiningOp());
 }
 
-// The first layer of a network, exact f32: 64 x 147 results are few tiles, small ones, and a multiprocessor wants several.
+// The first layer of a network, exact f32: 64 x 147 results are few tiles, small ones, and a multiprocessor wants
+// several.
 TEST_F(SplitReductions, PartsOfAFewRowsByFiltersKeepMultiprocessorsBusy) {
   const std::string loops = "affine_map<(f, r, s, c, n, y, x) -> ", image = "tensor<32x230x230x3xf32>",
                     given = "tensor<32x112x112x64xf32>", result = "tensor<64x7x7x3xf32>";
