@@ -18,8 +18,9 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-// Sums of both and scores of 64 keys are what the registers of a warpgroup hold.
-constexpr int64_t kMostColumns = 128, kColumnsStep = 64;
+// Sums of both and scores of 64 keys are what the registers of a warpgroup hold. Columns fill tiles of 64, or more than
+// a quarter of one, whose other columns are zeros.
+constexpr int64_t kMostColumns = 128, kColumnsStep = 8, kLeastColumns = 24;
 // Rows of a tile of a kernel for both, and so many tiles keep a large device busy.
 constexpr int64_t kTileRows = 128, kEnoughTiles = 64;
 
@@ -81,7 +82,7 @@ bool isWorthIt(const Chain &chain, const Last &last) {
   linalg::GenericOp output = chain.output;
   const std::optional<int64_t> columns = knownSizeOf(output, last.columns());
   if (!columns || last.columns().size() != 1 || *columns > kMostColumns || *columns % kColumnsStep != 0 ||
-      *columns == 0)
+      *columns < kLeastColumns)
     return false;
   for (linalg::GenericOp scores : chain.scores) {
     const std::optional<Contraction> product = contractionOf(scores);

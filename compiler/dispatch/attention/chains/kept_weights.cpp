@@ -14,9 +14,9 @@ namespace tenon::compiler::dispatch {
 namespace {
 
 // Weights that are kept are factors of tensor cores in rows that copies write.
-// They are stored while four products run: those of fewer columns take less time (depth 64 on an H200: 0.9 ps for a
-// weight, which takes 1.3 ps to be stored).
-constexpr int64_t kFactorBits = 16, kKeysOfVector = 8, kLeastKeptColumns = 128;
+// They are stored while four products run: those of one tile of columns take less time (depth 64 on an H200: 0.9 ps for
+// a weight, which takes 1.3 ps to be stored).
+constexpr int64_t kFactorBits = 16, kKeysOfVector = 8, kLeastKeptColumns = 65;
 
 /// The type of 16 bits to which a product rounds the weights that it reads; null: it does something else.
 Type roundedBy(linalg::GenericOp product) {

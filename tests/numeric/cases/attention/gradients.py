@@ -179,10 +179,13 @@ def cases(sizes):
     # Tiles for warpgroups (enough of them) and for warps, ragged ones and whole ones.
     alone = ((64, 90, 200, 64, 64), (1, 400, 419, 64, 64), (2, 256, 385, 32, 48), (32, 256, 256, 64, 64), (22, 390, 400, 128, 128), (23, 385, 386, 64, 128),
              (64, 390, 65, 128, 128),
-             (22, 392, 390, 128, 128), (16, 400, 501, 128, 128))  # weights that twins store for the gradient by queries
+             (22, 392, 390, 128, 128), (16, 400, 501, 128, 128),  # weights that twins store for the gradient by queries
+             # Depths that fill no tiles of 64.
+             (22, 390, 400, 96, 96), (64, 130, 200, 32, 32), (23, 385, 386, 40, 40), (22, 392, 400, 72, 72), (24, 256, 300, 104, 104), (64, 200, 390, 24, 24),
+             (22, 264, 392, 120, 120), (22, 300, 300, 96, 64), (22, 300, 300, 64, 32))
     masks = ("none", "causal", "causal, weights", "shifted causal", "window, weights")
     for number, (size, operand, mask) in enumerate(itertools.product(alone, ("bf16", "f16"), masks)):
-        if whole or number in (1, 9, 12, 23, 63, 70, 85):
+        if whole or number in (1, 9, 12, 23, 63, 70, 85, 90, 106, 112, 128, 134, 140, 156, 160, 171):
             yield backward(operand, mask, size, number % 3 == 2 and size[0] < 8)
     for operand in ("f32", "f64"):
         if whole or operand == "f64":

@@ -10,6 +10,8 @@ namespace {
 
 // Of a tile of the depth, and of a block of keys.
 constexpr uint32_t kTileDepth = 64, kMostKeys = 128;
+// Depths are multiples of a vector. Behind the last element of one a tile holds zeros.
+constexpr int64_t kMostDepth = 128, kVector = 8;
 
 /// Whether both maps bring the same box of a tensor: keys, and all of the depth or of the columns.
 bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &values, unsigned columnAxis) {
@@ -73,7 +75,8 @@ SmallVector<unsigned, 2> vectorsAlongKeys(const GroupShape &shape, const Attenti
 } // namespace
 
 std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &shape, const Attention &attention) {
-  auto isTaken = [](int64_t size) { return size == 64 || size == 128; };
+  auto isTaken = [](int64_t size) { return size > 0 && size <= kMostDepth && size % kVector == 0; };
+  auto wholeTiles = [](int64_t size) { return uint32_t(llvm::alignTo(uint64_t(size), kTileDepth)); };
   const Product &output = attention.output;
   const int64_t columns = shape.sizeOf(output.columns).value_or(0);
   // Blocks of keys are of one head.
@@ -83,18 +86,21 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
       output.columns.size() != 1)
     return std::nullopt;
-  const bool isNarrow = columns == 64 && shape.sizeOf(attention.scores.reduced) == 64 &&
-                        (!attention.second || shape.sizeOf(attention.second->reduced) == 64);
+  auto isOneTile = [&](const Product &product) {
+    return shape.sizeOf(product.reduced).value_or(kMostDepth) <= kTileDepth;
+  };
+  const bool isNarrow =
+      columns <= kTileDepth && isOneTile(attention.scores) && (!attention.second || isOneTile(*attention.second));
   const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
-  WarpgroupChainShape found{{}, uint32_t(columns), hasPlace ? kMostKeys : 64U, {}, {}, std::nullopt, std::nullopt};
-  const std::optional<TileMap> values = mapOf(shape, output, output.right, uint32_t(columns), found.keys);
+  WarpgroupChainShape found{{}, wholeTiles(columns), hasPlace ? kMostKeys : 64U, {}, {}, std::nullopt, std::nullopt};
+  const std::optional<TileMap> values = mapOf(shape, output, output.right, found.columns, found.keys);
   if (!values)
     return std::nullopt;
   found.valueMap = *values;
   std::optional<TileMap> ofTwin;
   if (attention.twin) {
     const Operand &right = attention.twin->right;
-    ofTwin = right.isAlongReduced ? std::nullopt : mapOf(shape, *attention.twin, right, uint32_t(columns), found.keys);
+    ofTwin = right.isAlongReduced ? std::nullopt : mapOf(shape, *attention.twin, right, found.columns, found.keys);
     if (!ofTwin || !hideTheSame(shape, attention.parts(), kWarpgroupChainRows))
       return std::nullopt;
   }
@@ -110,7 +116,7 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
       found.shared = found.depths.size();
     if (ofTwin && depth == columns && bringTheSame(*map, product->reduced.front(), *ofTwin, output.columns.front()))
       found.twinShared = found.depths.size();
-    found.depths.push_back(uint32_t(depth));
+    found.depths.push_back(wholeTiles(depth));
     found.rightMaps.push_back(*map);
   }
   if (attention.twin && (!found.shared || !found.twinShared))

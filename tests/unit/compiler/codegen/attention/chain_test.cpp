@@ -119,7 +119,19 @@ TEST_F(ChainKernelTest, HasFewerKeysWhereScoresTakeTheRegisters) {
   EXPECT_EQ(shape->keys, 64u);
   EXPECT_EQ(shape->columns, 128u);
   EXPECT_LE(warpgroupChainBytes(*shape), 227u << 10);
-  read(kPlain, "%k", "96");
+}
+
+// Behind the last element of a depth its tiles hold zeros.
+TEST_F(ChainKernelTest, HasTilesOf64ForAnyDepthOfVectors) {
+  for (const auto &[depth, tiles] : {std::pair("96", 128u), std::pair("40", 64u)}) {
+    read(kPlain, "%k", depth);
+    const auto shape = WarpgroupChainShape::of(*shape_, *attention_);
+    ASSERT_TRUE(shape.has_value()) << depth;
+    EXPECT_EQ(shape->columns, tiles);
+    EXPECT_EQ(shape->depths.front(), tiles);
+    EXPECT_LE(warpgroupChainBytes(*shape), 227u << 10);
+  }
+  read(kPlain, "%k", "36");
   EXPECT_FALSE(WarpgroupChainShape::of(*shape_, *attention_).has_value()); // mma.sync takes it
 }
 

@@ -22,19 +22,19 @@ const char kGradients[] = R"mlir(
 #weights = affine_map<(b, n, d, m) -> (b, m, n)>
 #values = affine_map<(b, n, d, m) -> (b, m, d)>
 #made = affine_map<(b, n, d, m) -> (b, n, d)>
-func.func @f(%q: tensor<BATCHx384xDEPTHxbf16>, %k: tensor<BATCHx320xDEPTHxbf16>, %v: tensor<BATCHx320x64xbf16>, %g: tensor<BATCHx384x64xbf16>,
-             %other: tensor<BATCHx384xDEPTHxbf16>, %lse: tensor<BATCHx384xf32>) -> (tensor<BATCHx320x64xf32>, tensor<BATCHx320xDEPTHxf32>) {
+func.func @f(%q: tensor<BATCHx384xDEPTHxbf16>, %k: tensor<BATCHx320xDEPTHxbf16>, %v: tensor<BATCHx320xCOLUMNSxbf16>, %g: tensor<BATCHx384xCOLUMNSxbf16>,
+             %other: tensor<BATCHx384xDEPTHxbf16>, %lse: tensor<BATCHx384xf32>) -> (tensor<BATCHx320xCOLUMNSxf32>, tensor<BATCHx320xDEPTHxf32>) {
   %zero = arith.constant 0.0 : f32
   %es = tensor.empty() : tensor<BATCHx384x320xf32>
   %fs = linalg.fill ins(%zero : f32) outs(%es : tensor<BATCHx384x320xf32>) -> tensor<BATCHx384x320xf32>
   %en = tensor.empty() : tensor<BATCHx384x320xbf16>
   %ek = tensor.empty() : tensor<BATCHx320xDEPTHxf32>
   %fk = linalg.fill ins(%zero : f32) outs(%ek : tensor<BATCHx320xDEPTHxf32>) -> tensor<BATCHx320xDEPTHxf32>
-  %ev = tensor.empty() : tensor<BATCHx320x64xf32>
-  %fv = linalg.fill ins(%zero : f32) outs(%ev : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
+  %ev = tensor.empty() : tensor<BATCHx320xCOLUMNSxf32>
+  %fv = linalg.fill ins(%zero : f32) outs(%ev : tensor<BATCHx320xCOLUMNSxf32>) -> tensor<BATCHx320xCOLUMNSxf32>
   %s = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%q, %k : tensor<BATCHx384xDEPTHxbf16>, tensor<BATCHx320xDEPTHxbf16>)
       outs(%fs : tensor<BATCHx384x320xf32>) -> tensor<BATCHx384x320xf32>
-  %dp = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%g, %v : tensor<BATCHx384x64xbf16>, tensor<BATCHx320x64xbf16>)
+  %dp = linalg.batch_matmul indexing_maps = [#bmk, #bnk, #bmn] ins(%g, %v : tensor<BATCHx384xCOLUMNSxbf16>, tensor<BATCHx320xCOLUMNSxbf16>)
       outs(%fs : tensor<BATCHx384x320xf32>) -> tensor<BATCHx384x320xf32>
   %p = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%s, %lse : tensor<BATCHx384x320xf32>, tensor<BATCHx384xf32>) outs(%es : tensor<BATCHx384x320xf32>) {
@@ -57,21 +57,23 @@ func.func @f(%q: tensor<BATCHx384xDEPTHxbf16>, %k: tensor<BATCHx320xDEPTHxbf16>,
       linalg.yield %narrow : bf16
   } -> tensor<BATCHx384x320xbf16>
   %dv = linalg.batch_matmul indexing_maps = [#weights, #values, #made]
-      ins(%pn, %g : tensor<BATCHx384x320xbf16>, tensor<BATCHx384x64xbf16>) outs(%fv : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
-  %twice = linalg.add ins(%dv, %dv : tensor<BATCHx320x64xf32>, tensor<BATCHx320x64xf32>) outs(%ev : tensor<BATCHx320x64xf32>) -> tensor<BATCHx320x64xf32>
+      ins(%pn, %g : tensor<BATCHx384x320xbf16>, tensor<BATCHx384xCOLUMNSxbf16>) outs(%fv : tensor<BATCHx320xCOLUMNSxf32>) -> tensor<BATCHx320xCOLUMNSxf32>
+  %twice = linalg.add ins(%dv, %dv : tensor<BATCHx320xCOLUMNSxf32>, tensor<BATCHx320xCOLUMNSxf32>) outs(%ev : tensor<BATCHx320xCOLUMNSxf32>) -> tensor<BATCHx320xCOLUMNSxf32>
   %dk = linalg.batch_matmul indexing_maps = [#weights, #values, #made]
       ins(%ds, QUERIES : tensor<BATCHx384x320xbf16>, tensor<BATCHx384xDEPTHxbf16>) outs(%fk : tensor<BATCHx320xDEPTHxf32>) -> tensor<BATCHx320xDEPTHxf32>
-  return %twice, %dk : tensor<BATCHx320x64xf32>, tensor<BATCHx320xDEPTHxf32>
+  return %twice, %dk : tensor<BATCHx320xCOLUMNSxf32>, tensor<BATCHx320xDEPTHxf32>
 }
 )mlir";
 
 class TwinsTest : public KernelTextTest {
 protected:
-  GroupedBlock join(const std::string &batch = "32", const std::string &depth = "64",
-                    const std::string &queries = "%q") {
+  GroupedBlock join(const std::string &batch = "32", const std::string &depth = "64", const std::string &queries = "%q",
+                    const std::string &columns = "64") {
     std::string text = kGradients;
-    for (const auto &[what, with] :
-         {std::pair<std::string, std::string>{"BATCH", batch}, {"DEPTH", depth}, {"QUERIES", queries}})
+    for (const auto &[what, with] : {std::pair<std::string, std::string>{"BATCH", batch},
+                                     {"DEPTH", depth},
+                                     {"QUERIES", queries},
+                                     {"COLUMNS", columns}})
       for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
         text.replace(at, what.size(), with);
     function_ = parseFunction(text);
@@ -114,6 +116,14 @@ TEST_F(TwinsTest, NeedEnoughTiles) {
 
 TEST_F(TwinsTest, HaveTheSameColumns) {
   EXPECT_EQ(join("32", "128").groups.size(), 2u);
+}
+
+// Columns of a tile that are none are zeros.
+TEST_F(TwinsTest, HaveAnyColumnsThatAreVectors) {
+  for (const std::string columns : {"24", "40", "96", "128"})
+    EXPECT_EQ(join("32", columns, "%q", columns).groups.size(), 1u) << columns;
+  for (const std::string columns : {"16", "36"})
+    EXPECT_NE(join("32", columns, "%q", columns).groups.size(), 1u) << columns;
 }
 
 TEST_F(TwinsTest, ReadValuesThatAreFactors) {
