@@ -20,6 +20,7 @@
 #include "compiler/dispatch/products/patches/few_channels.h"
 #include "compiler/dispatch/products/patches/ordered_patches.h"
 #include "compiler/dispatch/products/patches/phases.h"
+#include "compiler/dispatch/products/patches/shifted_images.h"
 #include "compiler/dispatch/products/patches/whole_patches.h"
 #include "compiler/dispatch/products/starts.h"
 #include "compiler/dispatch/quantized/integer_products.h"
@@ -60,11 +61,13 @@ void align(Convolution convolution) {
   if (linalg::GenericOp apart = separatePhases(convolution)) {
     const std::optional<Convolution> smaller = Convolution::of(apart);
     if (!smaller)
-      return; // a product of matrices, or a small one
+      return bringFiltersAlong(apart); // a product of matrices, or a small one
     convolution = *smaller;
   }
   if (!convolution.isOnCores)
     return bringScalarChannelsLast(convolution);
+  if (!convolution.hasManyChannels() && multiplyShiftedImages(convolution))
+    return;
   if (!convolution.hasManyChannels()) {
     linalg::GenericOp joined = joinWindowWithChannels(convolution);
     const std::optional<Convolution> made = joined ? Convolution::of(joined) : std::nullopt;
@@ -143,6 +146,7 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         } else {
           readBackwards(window);
           bringEachChannelLast(window);
+          bringFiltersAlong(window);
         }
       }
     }

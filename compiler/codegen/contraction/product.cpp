@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/ptx/rewrites/widen_f8.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 
 using namespace mlir;
 
@@ -37,6 +38,31 @@ bool liesInVectors(const KernelFunction &kernel, const KernelTensor &image, cons
   // The axis itself is the only one that leads elsewhere.
   return last && last->offset % ofVector == 0 && image.shape.back().size % ofVector == 0 &&
          llvm::count_if(last->factors, [&](int64_t factor) { return factor % ofVector != 0; }) == 1;
+}
+
+/// The images of tf32 along whose places a window slides in whole vectors (dispatch/products/patches/shifted_images.h):
+/// steps are whole, and boxes begin at multiples of 16 bytes.
+const KernelInput *slidInputOf(const Operand &operand, const KernelFunction &kernel, const KernelOp &op,
+                               const GroupShape &shape) {
+  constexpr int64_t kStep = 32, kVector = 4;
+  func::FuncOp function = kernel.function;
+  const std::optional<int64_t> size = shape.axes[operand.vectorAxis].size;
+  auto argument = dyn_cast<BlockArgument>(operand.value);
+  if (!argument || !operand.value.getType().isF32() || !function->hasAttr(dispatch::kTf32Attr) ||
+      !function->hasAttr(dispatch::kHopperOnlyAttr) || !size || *size == 0 || *size % kStep != 0)
+    return nullptr;
+  const KernelInput &input = op.inputs[argument.getArgNumber()];
+  const KernelTensor &tensor = input.tensor;
+  if (!input.isMemory() || tensor.map.getNumResults() == 0 || tensor.shape.empty() || tensor.shape.back().value ||
+      tensor.shape.back().size % kVector != 0 ||
+      shape.along(tensor, op.op, operand.vectorAxis) != GroupShape::Along::Shifted)
+    return nullptr;
+  const std::optional<dispatch::LinearExpr> last =
+      dispatch::LinearExpr::of(tensor.map.getResults().back(), tensor.map.getNumDims());
+  // The axis itself is the only one that leads elsewhere.
+  const bool areVectors = last && last->offset % kVector == 0 &&
+                          llvm::count_if(last->factors, [](int64_t factor) { return factor % kVector != 0; }) == 1;
+  return areVectors ? &input : nullptr;
 }
 
 Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispatch::ContractionSide &side,
@@ -78,6 +104,8 @@ Operand operandOf(const KernelFunction &kernel, const KernelOp &op, const dispat
       operand.plain = &input;
   if (border != op.borders.end() && liesInVectors(kernel, border->tensor, op, operand.vectorAxis, shape))
     operand.border = border;
+  if (!operand.isCopied() && operand.isAlongReduced)
+    operand.plain = slidInputOf(operand, kernel, op, shape);
   return operand;
 }
 
@@ -103,6 +131,30 @@ void bringAdjacentLast(SmallVector<unsigned> &reduced, const KernelFunction &ker
   auto *adjacent = llvm::find_if(reduced, isAdjacent);
   if (adjacent != reduced.end())
     std::rotate(adjacent, adjacent + 1, reduced.end());
+}
+
+/// Rows of tf32 that lie across, each image's places, beside filters that all images have: an image is an element of
+/// the batch, so that no tile lies on two, and none of the rows' boxes goes from one to the next.
+void separateImages(Product &product, const KernelFunction &kernel) {
+  func::FuncOp function = kernel.function;
+  if (!function->hasAttr(dispatch::kHopperOnlyAttr))
+    return;
+  for (auto [operand, axes] : {std::pair(&product.left, &product.rows), std::pair(&product.right, &product.columns)}) {
+    if (axes->size() != 2 || operand->isAlongReduced)
+      continue;
+    Product apart = product;
+    Operand &ofImage = operand == &product.left ? apart.left : apart.right;
+    SmallVector<unsigned> &places = operand == &product.left ? apart.rows : apart.columns;
+    apart.batch.push_back(places.front());
+    places.erase(places.begin());
+    ofImage.across.erase(ofImage.across.begin());
+    const Product asRead = apart.forWarpgroups();
+    if (!asRead.isReadAcross(asRead.left))
+      continue;
+    llvm::sort(apart.batch);
+    product = apart;
+    return;
+  }
 }
 
 } // namespace
@@ -156,6 +208,7 @@ std::optional<Product> Product::ofOperation(const KernelFunction &kernel, const 
     return std::nullopt;
   product.left = operandOf(kernel, op, form->left, product.rows, product.reduced, shape);
   product.right = operandOf(kernel, op, form->right, product.columns, product.reduced, shape);
+  separateImages(product, kernel);
   return product;
 }
 

@@ -23,7 +23,8 @@ Value TileSpace::isAligned(const Operand &operand, unsigned width) {
   };
   for (auto [op, input] : operand.inputs) {
     const KernelTensor &tensor = input->tensor;
-    if (kernel_.shape.along(tensor, op->op, operand.vectorAxis) == GroupShape::Along::Adjacent)
+    const GroupShape::Along along = kernel_.shape.along(tensor, op->op, operand.vectorAxis);
+    if (along == GroupShape::Along::Adjacent || (along == GroupShape::Along::Shifted && input == operand.plain))
       ask(tensor, width);
     else if (auto shared = kernel_.shape.sharedBy(tensor, op->op, operand.vectorAxis); shared && width % *shared == 0)
       ask(tensor, width / *shared);

@@ -65,9 +65,20 @@ bool isLastOf(const TileMap::Dimension &dimension, unsigned axis) {
          dimension.terms.front().size != 0 && dimension.terms.front().behind == 1;
 }
 
+/// Whether a dimension is all of an axis, moved by what others add to it: places that a window slides along.
+bool slidesAlong(const TileMap::Dimension &dimension, unsigned axis) {
+  const auto *along = llvm::find_if(dimension.terms, [&](const TileMap::Dimension::Term &term) {
+    return term.axis == axis && term.factor == 1 && term.size == 0;
+  });
+  return along != dimension.terms.end();
+}
+
+/// Where boxes begin in the tensor's rows.
+enum class Begins { AtRows, AtVectors };
+
 /// A map of the tensor without its box; nothing where there is none whose innermost dimension is `innermost`.
 std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, const KernelTensor &tensor,
-                                unsigned innermost) {
+                                unsigned innermost, Begins mayBegin = Begins::AtRows) {
   // Rows of a size that is known not to be a multiple of 16 bytes have no map.
   const int64_t bytes = tensor.element.getIntOrFloatBitWidth() / 8;
   const SpaceAxis &last = shape.axes[innermost];
@@ -119,7 +130,8 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
     map.axes.front() = TileMap::kNoAxis;
   }
   const bool fits = !map.axes.empty() && map.axes.size() <= abi::kMaxTensorMapRank &&
-                    (map.axes.back() == innermost || isLastOf(map.dimensions.back(), innermost));
+                    (map.axes.back() == innermost || isLastOf(map.dimensions.back(), innermost) ||
+                     (mayBegin == Begins::AtVectors && slidesAlong(map.dimensions.back(), innermost)));
   return fits ? std::optional(map) : std::nullopt;
 }
 
@@ -215,7 +227,11 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
       operand.isAlongReduced || operand.value.getType().getIntOrFloatBitWidth() == 16 || product.isReadAcross(operand);
   if (!operand.isCopied() || !liesAsRead || operand.across.empty() || (product.routes && &operand == &product.left))
     return std::nullopt;
-  std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis);
+  // Of a plain one that is shifted, all that moves it are whole vectors (Product::ofOperation).
+  const bool isShifted =
+      operand.plain && shape.along(operand.tensor(), product.op->op, operand.vectorAxis) == GroupShape::Along::Shifted;
+  std::optional<TileMap> map = wholeMap(shape, *product.op, operand.tensor(), operand.vectorAxis,
+                                        isShifted ? Begins::AtVectors : Begins::AtRows);
   if (map && operand.border)
     map->expert = operand.border->expert;
   if (!map || !hasAxis(*map, product.reduced.back()) ||

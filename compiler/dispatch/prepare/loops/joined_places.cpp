@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -44,13 +45,22 @@ bool follow(ArrayRef<int64_t> loops) {
                       [&](const auto &each) { return each.value() == loops.front() + int64_t(each.index()); });
 }
 
+/// Whether Hopper's tensor cores round the product's factors.
+bool isOfTf32(linalg::GenericOp op) {
+  return hasHopperTf32(op) &&
+         llvm::all_of(op.getDpsInputs(), [](Value input) { return getElementTypeOrSelf(input.getType()).isF32(); });
+}
+
 /// The loops of a product's last places, where an operand has them behind what is summed over, and rows of the last of
 /// them alone are no boxes; none where there is nothing to join.
 SmallVector<int64_t> placesOf(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1 || op->getNumResults() != 1 || isOfAttention(op))
     return {};
   const std::optional<Contraction> product = contractionOf(op);
-  if (!product || product->isRouted() || product->left.border || product->right.border || !isForTensorCores(*product))
+  if (!product || product->isRouted() || product->left.border || product->right.border)
+    return {};
+  const bool isTf32 = isOfTf32(op);
+  if (!isForTensorCores(*product) && !isTf32)
     return {};
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -73,7 +83,7 @@ SmallVector<int64_t> placesOf(linalg::GenericOp op) {
     }
     // Channels, and images in front of them.
     const bool liesAcross = loops.size() + 2 <= op.getMatchingIndexingMap(input).getNumResults();
-    if (loops.size() > best.size() && loops.size() > 1 && liesAcross && bytes == 2 &&
+    if (loops.size() > best.size() && loops.size() > 1 && liesAcross && bytes == (isTf32 ? 4 : 2) &&
         sizes[loops.back()] * bytes % kBoxBytes != 0 && places * bytes % kVectorBytes == 0 && follow(loops) &&
         mayJoin(op, loops))
       best = loops;
@@ -135,8 +145,8 @@ void joinPlaces(func::FuncOp function) {
       if (!behind)
         return;
       found.push_back({cast<linalg::GenericOp>(use.getOwner()), *behind});
-    } else if (!isa<func::ReturnOp>(use.getOwner())) {
-      return;
+    } else if (!isa<func::ReturnOp>(use.getOwner()) && !(isa<tensor::ExtractOp>(use.getOwner()) && isOfTf32(op))) {
+      return; // of 16 bits, nobody has measured the latter
     }
     found.push_back({op, places});
   });

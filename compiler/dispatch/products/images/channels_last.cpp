@@ -3,8 +3,10 @@
 
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/convolutions/channel_filters.h"
+#include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/images/turned_result.h"
@@ -106,17 +108,17 @@ unsigned channelsOf(const Convolution &convolution, OpOperand *operand) {
       getAffineDimExpr(convolution.lastOf(operand), op.getContext()));
 }
 
-/// Whether the operand is an image whose windows have one place, in steps of one, and whose places, all that follows
-/// the channels, are rows that are copied 16 bytes at a time: a side of a product of matrices that lies across.
-bool isOfOnePlace(const Convolution &convolution, OpOperand *operand) {
-  constexpr int64_t kVectorBytes = 16;
+/// Of an image whose windows have one place, in steps of one: bytes of its places, all that follows the channels.
+/// Nothing of others, and where they are of a type that is not read across.
+std::optional<int64_t> bytesOfPlaces(const Convolution &convolution, OpOperand *operand) {
   linalg::GenericOp op = convolution.op;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto type = cast<RankedTensorType>(operand->get().getType());
   const unsigned channels = channelsOf(convolution, operand);
-  if (operand != convolution.image || !type.hasStaticShape() || channels + 1 == type.getRank() ||
-      type.getElementTypeBitWidth() != 16)
-    return false;
+  const bool isRead = type.getElementTypeBitWidth() == 16 || (type.getElementType().isF32() && hasHopperTf32(op));
+  if (convolution.isOfFilters || operand != convolution.image || !type.hasStaticShape() ||
+      channels + 1 == type.getRank() || !isRead)
+    return std::nullopt;
   SmallVector<AffineExpr> loops;
   for (auto [loop, size] : llvm::enumerate(sizes))
     loops.push_back(size == 1 ? getAffineConstantExpr(0, op.getContext()) : getAffineDimExpr(loop, op.getContext()));
@@ -126,10 +128,19 @@ bool isOfOnePlace(const Convolution &convolution, OpOperand *operand) {
     auto loop = dyn_cast<AffineDimExpr>(index);
     if ((!loop && index != getAffineConstantExpr(0, op.getContext())) ||
         type.getDimSize(dimension) != (loop ? sizes[loop.getPosition()] : 1))
-      return false;
+      return std::nullopt;
     bytes *= dimension > channels ? type.getDimSize(dimension) : 1;
   }
-  return bytes % kVectorBytes == 0 && !borderAround(operand->get());
+  return borderAround(operand->get()) ? std::nullopt : std::optional(bytes);
+}
+
+constexpr int64_t kVectorBytes = 16;
+
+/// Whether places of such an image are rows that are copied 16 bytes at a time: a side of a product of matrices that
+/// lies across.
+bool isOfOnePlace(const Convolution &convolution, OpOperand *operand) {
+  const std::optional<int64_t> bytes = bytesOfPlaces(convolution, operand);
+  return bytes && *bytes % kVectorBytes == 0;
 }
 
 /// Whether the operand lies as it is multiplied: tensor cores turn filters of 16 bits themselves, and images of such
@@ -173,8 +184,30 @@ Value turnedTo(OpBuilder &b, Location loc, Value tensor, ArrayRef<int64_t> order
   return linalg::TransposeOp::create(b, loc, tensor, empty, order)->getResult(0);
 }
 
+/// Of tf32 an image of one place whose places are no rows at vectors, such as 7 x 7: tiles of places of several images
+/// are no boxes of a result either that has channels second. It has them last, and is turned behind.
+static void turnPlaces(const Convolution &convolution) {
+  linalg::GenericOp op = convolution.op;
+  const std::optional<int64_t> bytes = bytesOfPlaces(convolution, convolution.image);
+  const AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
+                  filters = op.getMatchingIndexingMap(convolution.filters);
+  if (!bytes || *bytes % kVectorBytes == 0 || !getElementTypeOrSelf(convolution.image->get().getType()).isF32() ||
+      !map.isProjectedPermutation() || !op.getDpsInits()[0].getDefiningOp<linalg::FillOp>())
+    return;
+  std::optional<unsigned> channels; // of the result
+  for (unsigned dimension = 0; dimension < map.getNumResults(); ++dimension)
+    if (filters.isFunctionOfDim(map.getDimPosition(dimension))) {
+      if (channels)
+        return;
+      channels = dimension;
+    }
+  if (channels && *channels + 1 != map.getNumResults())
+    turnResult(op, lastOrder(map.getNumResults(), *channels));
+}
+
 void bringChannelsLast(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
+  turnPlaces(convolution);
   OpBuilder b(op);
   if (convolution.across)
     turnGradient(convolution);
@@ -349,6 +382,69 @@ void bringEachChannelLast(linalg::GenericOp op) {
     last->erase();
 }
 
+/// The filters of a product of tf32 on Hopper alone, beside an image that lies across, each channel's places in a row
+/// that begins at a vector; null for other operations.
+static OpOperand *filtersBesideImage(linalg::GenericOp op) {
+  const bool mayBe = op.hasPureTensorSemantics() && op->getNumResults() == 1 && op.getNumDpsInputs() == 2 &&
+                     hasHopperTf32(op) && !readsWindows(op) && !isOfAttention(op) &&
+                     !llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic);
+  if (!mayBe || !linalg::isaContractionOpInterface(op))
+    return nullptr;
+  // Loops of one, such as a window of one place, are none.
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<unsigned> reduced;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction && sizes[loop] != 1)
+      reduced.push_back(unsigned(loop));
+  if (reduced.size() != 1)
+    return nullptr;
+  AffineExpr summed = getAffineDimExpr(reduced.front(), op.getContext());
+  auto isLong = [](int64_t size) { return size != 1; };
+  for (OpOperand *filters : op.getDpsInputOperands()) {
+    OpOperand *image = op.getDpsInputOperand(1 - filters->getOperandNumber());
+    const AffineMap map = op.getMatchingIndexingMap(image), ofFilters = op.getMatchingIndexingMap(filters);
+    auto type = dyn_cast<RankedTensorType>(image->get().getType());
+    auto typeOfFilters = dyn_cast<RankedTensorType>(filters->get().getType());
+    const std::optional<unsigned> channels = map.getResultPosition(summed);
+    if (!type || !typeOfFilters || !type.getElementType().isF32() || !typeOfFilters.getElementType().isF32() ||
+        !type.hasStaticShape() || type.getRank() < 3 || llvm::count_if(typeOfFilters.getShape(), isLong) != 2 ||
+        !channels || *channels + 1 == type.getRank() || !ofFilters.getResultPosition(summed) ||
+        typeOfFilters.getNumElements() > type.getNumElements())
+      continue;
+    int64_t bytes = sizeof(float);
+    for (int64_t size : type.getShape().drop_front(*channels + 1))
+      bytes *= size;
+    if (bytes % kVectorBytes == 0)
+      return filters;
+  }
+  return nullptr;
+}
+
+void bringFiltersAlong(linalg::GenericOp op) {
+  OpOperand *filters = filtersBesideImage(op);
+  if (!filters)
+    return;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap &map = maps[filters->getOperandNumber()];
+  unsigned summed = 0, last = 0; // dimensions
+  for (unsigned dimension = 0; dimension < map.getNumResults(); ++dimension) {
+    const unsigned loop = map.getDimPosition(dimension);
+    if (sizes[loop] == 1)
+      continue;
+    last = dimension;
+    if (op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction)
+      summed = dimension;
+  }
+  if (summed == last)
+    return;
+  OpBuilder b(op);
+  const SmallVector<int64_t> order = lastOrder(map.getNumResults(), summed);
+  map = AffineMap::get(map.getNumDims(), 0, inOrder(map.getResults(), order), b.getContext());
+  filters->set(turnedTo(b, op.getLoc(), filters->get(), order));
+  op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+}
+
 /// Whether it does as one that bringEachChannelLast() has made.
 static bool readsEachChannelLast(linalg::GenericOp op, AffineMap read) {
   const std::optional<Contraction> product = isWindow(op) ? productOf(op) : std::nullopt;
@@ -366,6 +462,8 @@ bool readsChannelsLast(OpOperand &operand) {
   const SmallVector<AffineMap> maps = copy.getIndexingMapsArray();
   const bool isTurned = maps[0].getNumResults() != 0 && maps[0].getResults().back() != maps[1].getResults().back();
   if (isTurned && !op.isDpsInit(&operand) && readsEachChannelLast(op, op.getMatchingIndexingMap(&operand)))
+    return true;
+  if (isTurned && filtersBesideImage(op) == &operand)
     return true;
   const std::optional<Contraction> product = readsWindows(op) ? contractionOf(op) : std::nullopt;
   if (!product || !mayRoundForTensorCores(*product) || op.isDpsInit(&operand))

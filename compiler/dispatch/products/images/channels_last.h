@@ -7,9 +7,12 @@
 //
 // An image of which a window is one place, in steps of one, stays as it is where all places of a channel are rows that
 // begin at vectors: tensor cores turn it, and its places are columns of the product (prepare/loops/joined_places.h). An
-// H200, bf16, 32 images of 56 x 56 places, 256 channels to 64: 47.0 -> 20.7 us.
+// H200, bf16, 32 images of 56 x 56 places, 256 channels to 64: 47.0 -> 20.7 us. So it does of tf32 on Hopper alone,
+// whose tensor cores read it from registers (analysis/products/hopper_tf32.h).
 //
-// The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows.
+// The result stays as it is: whoever stores it has a tile of it in shared memory, and writes along its rows. But of
+// tf32, where places of an image of one place are no such rows (7 x 7): tiles have places of several images then, and
+// the result has its channels last and is turned behind.
 #pragma once
 
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
@@ -23,6 +26,10 @@ void bringScalarChannelsLast(const Convolution &convolution);
 /// Of a gradient by the filters of each channel for itself: threads that have all results of some channels read them
 /// side by side (ChannelFilters). Of other operations nothing happens.
 void bringEachChannelLast(mlir::linalg::GenericOp op);
+
+/// Of a product of tf32 on Hopper alone of an image, which lies across, each channel's places in a row, and filters
+/// that lie across, too: the filters are turned. Of other operations nothing happens.
+void bringFiltersAlong(mlir::linalg::GenericOp op);
 
 /// The tensor with its dimensions in another order: a copy, or, where that moves no elements, the same;
 /// of a constant, another one.

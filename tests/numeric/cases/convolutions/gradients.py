@@ -45,6 +45,18 @@ SHAPES = (
     Shape(16, (28, 28), 64, (1, 1), 128, stride=2, order="fwc"),
 )
 
+# Of f32, whose last places fill the steps of a sum of tf32, and do not: by the filters of channels first they are summed as they lie, of a
+# few images of channels last they are brought last.
+PLACES = (
+    Shape(2, (6, 32), 64, (3, 3), 40, before=1, order="fcw"),
+    Shape(3, (5, 64), 24, (3, 3), 72, before=1, order="fwc"),
+    Shape(2, (4, 32), 32, (3, 3), 64, dilation=2, before=2, order="fcw"),
+    Shape(2, (8, 36), 64, (5, 5), 32, order="fcw"),
+    Shape(4, (32,), 136, (4,), 72, before=2, behind=(1,), order="wcf"),
+    Shape(2, (3, 8, 28), 64, (2, 3, 3), 64, before=(0, 1, 1), order="fcw"),
+    Shape(4, (16, 24), 64, (1, 1), 72, stride=2, order="fcw"),
+)
+
 
 def contract(f, operand, result, loops, reduced, indices, tensors, sizes):
     """The sum over loops of products of two tensors by their indices."""
@@ -195,8 +207,8 @@ def filter_gradient(shape, result, image, given):
 def cases(sizes):
     whole = len(sizes) > 1
     for kind, (operand, result) in enumerate(KINDS):
-        for number, shape in enumerate(SHAPES):
-            if not whole and kind != 0 and number % (len(KINDS) - 1) != kind - 1:
+        for number, shape in enumerate(SHAPES + PLACES * (operand == "f32")):
+            if not whole and kind != 0 and number % (len(KINDS) - 1) != kind - 1 and number < len(SHAPES):
                 continue
             random = generator("gradients", operand, number)
             low, high = (-2, 2) if is_float(operand) else (-100, 100)
