@@ -4,7 +4,19 @@
 
 #include "abi/format/verify.h"
 
+#include <algorithm>
+
 namespace tenon::abi {
+
+static void addLaunched(const fb::Function &function, ProgramView::LaunchedExports &exports) {
+  if (function.commands())
+    for (const fb::Command *command : *function.commands())
+      if (const fb::Dispatch *dispatch = command->body_as_Dispatch())
+        exports.insert({dispatch->executable(), dispatch->export_ordinal()});
+  if (function.blocks())
+    for (const fb::Function *block : *function.blocks())
+      addLaunched(*block, exports);
+}
 
 std::string typeSpelling(const fb::ValueType &type) {
   std::string_view element = spelling(static_cast<ElementType>(type.element()));
@@ -54,6 +66,34 @@ std::string ProgramView::editionTargets() const {
     for (const fb::Arch *arch : *editionAt(*edition_).targets())
       text += concat(text.empty() ? "" : ", ", archFromStruct(*arch).toString());
   return text;
+}
+
+bool ProgramView::isEditionFor(size_t index, const DeviceTraits &device) const {
+  DeviceTraits any = device; // whether by PTX or a cubin is for the images to say
+  any.canJit = true;
+  const auto &targets = *editionAt(index).targets();
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](const fb::Arch *arch) { return runsPtx(archFromStruct(*arch), /*isa=*/0, any).runs; });
+}
+
+ProgramView::LaunchedExports ProgramView::launchedExports() const {
+  LaunchedExports exports;
+  for (size_t i = 0; i < functionCount(); ++i)
+    addLaunched(functionAt(i), exports);
+  if (const fb::Function *own = initializer())
+    addLaunched(*own, exports);
+  return exports;
+}
+
+std::set<uint32_t> ProgramView::executablesOfOthers() const {
+  std::set<uint32_t> others;
+  for (size_t i = 0; editionCount() != 0 && i <= editionCount(); ++i)
+    for (const auto &[executable, ordinal] :
+         withEdition(i == 0 ? std::nullopt : std::optional(uint32_t(i - 1))).launchedExports())
+      others.insert(executable);
+  for (const auto &[executable, ordinal] : launchedExports())
+    others.erase(executable);
+  return others;
 }
 
 size_t ProgramView::editionCount() const {

@@ -6,9 +6,12 @@
 #include "abi/format/program_generated.h"
 #include "support/result.h"
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tenon::abi {
@@ -37,6 +40,13 @@ public:
   ProgramView withEdition(std::optional<uint32_t> index) const;
   /// "sm_80, sm_89"; empty: functions are the program's own.
   std::string editionTargets() const;
+  /// Whether the device runs code for one of the edition's targets, by PTX or a cubin.
+  bool isEditionFor(size_t index, const DeviceTraits &device) const;
+  using LaunchedExports = std::set<std::pair<uint32_t, uint32_t>>; // executable, ordinal
+  /// By the functions of the edition.
+  LaunchedExports launchedExports() const;
+  /// Executables that other functions launch, and those of the edition do not.
+  std::set<uint32_t> executablesOfOthers() const;
   /// NotFound lists the functions there are.
   Result<uint32_t> findFunction(std::string_view name) const;
   size_t executableCount() const { return executables_.size(); }

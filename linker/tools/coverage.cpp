@@ -57,4 +57,17 @@ void requireCoverage(const abi::ExecutableView &executable, std::span<const abi:
   }
 }
 
+void requireCoverage(const abi::ProgramView &program, std::span<const abi::DeviceTraits> devices,
+                     Diagnostics &diagnostics) {
+  std::vector<std::vector<abi::DeviceTraits>> launching(program.executableCount());
+  for (const abi::DeviceTraits &device : devices) {
+    const std::set<uint32_t> others = viewFor(program, device).executablesOfOthers();
+    for (uint32_t i = 0; i < launching.size(); ++i)
+      if (!others.contains(i))
+        launching[i].push_back(device);
+  }
+  for (size_t i = 0; i < launching.size(); ++i)
+    requireCoverage(program.executableAt(i), launching[i], diagnostics);
+}
+
 } // namespace tenon::linker

@@ -3,7 +3,7 @@
 // by the rules that the loader selects by, for devices that need not be here.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/program_view.h"
 #include "support/diagnostics.h"
 
 #include <span>
@@ -19,6 +19,10 @@ Result<std::vector<abi::DeviceTraits>> coverageDevices(const std::vector<std::st
 
 /// One error per export and device that no image runs on, with why each one does not and what to build.
 void requireCoverage(const abi::ExecutableView &executable, std::span<const abi::DeviceTraits> devices,
+                     Diagnostics &diagnostics);
+
+/// Of a program: of each device, the exports that its functions launch there, and those that nobody launches.
+void requireCoverage(const abi::ProgramView &program, std::span<const abi::DeviceTraits> devices,
                      Diagnostics &diagnostics);
 
 } // namespace tenon::linker

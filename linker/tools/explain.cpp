@@ -5,6 +5,9 @@
 #include "abi/arch_table.h"
 #include "support/number.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace tenon::linker {
 namespace {
 
@@ -50,6 +53,29 @@ Result<abi::DeviceTraits> describeDevice(std::string_view device, std::string_vi
   traits.driverVersion = int(major * 1000 + minor * 10);
   traits.maxSharedOptinBytes = row->limits.blockSharedBytes;
   return traits;
+}
+
+static bool runsAll(const abi::ProgramView &program, const abi::DeviceTraits &device) {
+  const abi::ProgramView::LaunchedExports launched = program.launchedExports();
+  return std::all_of(launched.begin(), launched.end(), [&](const auto &each) {
+    const std::vector<abi::RankedCandidate> ranking =
+        abi::rankCandidates(program.executableAt(each.first).candidates(each.second), device);
+    return !ranking.empty() && ranking.front().verdict.runs;
+  });
+}
+
+abi::ProgramView viewFor(const abi::ProgramView &program, const abi::DeviceTraits &device) {
+  std::optional<abi::ProgramView> first; // whose errors are of use where nothing runs
+  for (size_t i = program.editionCount() + 1; i-- > 0;) {
+    if (i != 0 && !program.isEditionFor(i - 1, device))
+      continue;
+    const abi::ProgramView view = program.withEdition(i == 0 ? std::nullopt : std::optional(uint32_t(i - 1)));
+    if (runsAll(view, device))
+      return view;
+    if (!first)
+      first = view;
+  }
+  return *first;
 }
 
 std::string explainExecutable(const abi::ExecutableView &executable, const abi::DeviceTraits &device) {

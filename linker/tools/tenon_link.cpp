@@ -171,6 +171,20 @@ void examine(const LinkOptions &options, const abi::ExecutableView &view, Diagno
   linker::requireCoverage(view, options.required, diagnostics);
 }
 
+void examineProgram(const LinkOptions &options, const abi::ProgramView &program, Diagnostics &diagnostics) {
+  if (options.explained) {
+    const abi::ProgramView taken = linker::viewFor(program, *options.explained);
+    if (program.editionCount() != 0)
+      std::printf("edition for %s, one of %zu\n", taken.edition() ? taken.editionTargets().c_str() : "other devices",
+                  program.editionCount() + 1);
+    const std::set<uint32_t> others = taken.executablesOfOthers();
+    for (uint32_t i = 0; i < program.executableCount(); ++i)
+      if (!others.contains(i))
+        std::fputs(linker::explainExecutable(program.executableAt(i), *options.explained).c_str(), stdout);
+  }
+  linker::requireCoverage(program, options.required, diagnostics);
+}
+
 /// Also --check, of which nothing comes out.
 int runLink(const LinkOptions &options) {
   Diagnostics diagnostics;
@@ -235,8 +249,7 @@ int runExamination(const LinkOptions &options) {
     Result<abi::ProgramView> program = abi::ProgramView::create(bytes, path);
     if (!program.ok())
       return fail(program.status().message());
-    for (size_t i = 0; i < program->executableCount(); ++i)
-      examine(options, program->executableAt(i), diagnostics);
+    examineProgram(options, *program, diagnostics);
   }
   printMessages(stderr, diagnostics.toString());
   return diagnostics.hasErrors() ? kExitFailure : 0;

@@ -143,8 +143,7 @@ private:
   /// Which functions are for the device. @param variant that executables are to run, if they have it; empty: none is
   /// named
   void chooseEdition(std::string_view variant);
-  using LaunchedExports = std::set<std::pair<uint32_t, uint32_t>>; // executable, ordinal
-  bool runsEdition(const LaunchedExports &known);
+  bool runsEdition(const abi::ProgramView::LaunchedExports &known);
   void readFunctions(); // of that edition
   void findConstants(std::span<const uint8_t> file);
   Status uploadConstants(const CallPlan &plan); // with plansMutex_ held

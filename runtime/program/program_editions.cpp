@@ -10,39 +10,9 @@
 
 namespace tenon::runtime {
 
-namespace fb = abi::fb;
-
-static void addLaunched(const fb::Function &function, std::set<std::pair<uint32_t, uint32_t>> &exports) {
-  if (function.commands())
-    for (const fb::Command *command : *function.commands())
-      if (const fb::Dispatch *dispatch = command->body_as_Dispatch())
-        exports.insert({dispatch->executable(), dispatch->export_ordinal()});
-  if (function.blocks())
-    for (const fb::Function *block : *function.blocks())
-      addLaunched(*block, exports);
-}
-
-/// By the functions of the view's edition.
-static std::set<std::pair<uint32_t, uint32_t>> launchedExports(const abi::ProgramView &view) {
-  std::set<std::pair<uint32_t, uint32_t>> exports;
-  for (size_t i = 0; i < view.functionCount(); ++i)
-    addLaunched(view.functionAt(i), exports);
-  if (const fb::Function *initializer = view.initializer())
-    addLaunched(*initializer, exports);
-  return exports;
-}
-
-static bool isFor(const fb::Edition &edition, const abi::DeviceTraits &device) {
-  abi::DeviceTraits any = device; // whether by PTX or a cubin is for the images to say
-  any.canJit = true;
-  return std::any_of(edition.targets()->begin(), edition.targets()->end(), [&](const fb::Arch *arch) {
-    return abi::runsPtx(abi::archFromStruct(*arch), /*isa=*/0, any).runs;
-  });
-}
-
 /// Whether the device has images for all that the view's edition launches. @param known what other editions launch, too
-bool Program::runsEdition(const LaunchedExports &known) {
-  const LaunchedExports launched = launchedExports(view_);
+bool Program::runsEdition(const abi::ProgramView::LaunchedExports &known) {
+  const abi::ProgramView::LaunchedExports launched = view_.launchedExports();
   for (const auto &[executable, ordinal] : launched)
     if (!executables_[executable]->hasImage(ordinal))
       return false;
@@ -57,13 +27,13 @@ bool Program::runsEdition(const LaunchedExports &known) {
 void Program::chooseEdition(std::string_view variant) {
   if (view_.editionCount() == 0)
     return;
-  const LaunchedExports own = launchedExports(view_);
+  const abi::ProgramView::LaunchedExports own = view_.launchedExports();
   std::map<size_t, std::vector<std::optional<uint32_t>>> possible; // by how many launches have not the variant named
   for (uint32_t i = uint32_t(view_.editionCount()) + 1; i-- > 0;) {
     view_.setEdition(i == 0 ? std::nullopt : std::optional(i - 1)); // nothing: the program's own functions
-    if (i != 0 && !isFor(view_.editionAt(i - 1), device_->traits()))
+    if (i != 0 && !view_.isEditionFor(i - 1, device_->traits()))
       continue;
-    const LaunchedExports launched = launchedExports(view_);
+    const abi::ProgramView::LaunchedExports launched = view_.launchedExports();
     const auto lacking = std::count_if(launched.begin(), launched.end(), [&](const auto &each) {
       return !variant.empty() && !hasVariant(view_.executableAt(each.first), variant);
     });
@@ -79,13 +49,7 @@ void Program::chooseEdition(std::string_view variant) {
 }
 
 std::string Program::explain() {
-  std::set<uint32_t> others; // executables of other editions
-  for (size_t i = 0; view_.editionCount() != 0 && i <= view_.editionCount(); ++i)
-    for (const auto &[executable, ordinal] :
-         launchedExports(view_.withEdition(i == 0 ? std::nullopt : std::optional(uint32_t(i - 1)))))
-      others.insert(executable);
-  for (const auto &[executable, ordinal] : launchedExports(view_))
-    others.erase(executable);
+  const std::set<uint32_t> others = view_.executablesOfOthers();
   std::string out;
   if (view_.editionCount() != 0)
     out = concat("edition for ", view_.edition() ? view_.editionTargets() : std::string("other devices"), ", one of ",

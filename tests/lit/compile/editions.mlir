@@ -9,6 +9,11 @@
 // RUN: env TENON_EMULATOR_SM=75 tenon-run %t.tenon --device=emulator --function=both --input=128x64xbf16=1 --input=64x192xbf16=2 --output=- | FileCheck %s --check-prefix=RAN
 // RUN: env TENON_EMULATOR_SM=120 tenon-run %t.tenon --device=emulator --function=both --input=128x64xbf16=1 --input=64x192xbf16=2 --output=- | FileCheck %s --check-prefix=RAN
 // RUN: env TENON_EMULATOR_SM=90 tenon-run %t.tenon --device=emulator --function=next --input=0x64xbf16 | FileCheck %s --check-prefix=NEXT
+// RUN: tenon-link %t.tenon --explain --device=sm_90 | FileCheck %s --check-prefix=SM90
+// RUN: tenon-link %t.tenon --explain --device=sm_86 | FileCheck %s --check-prefix=LINK86
+// A device needs the kernels of one edition.
+// RUN: tenon-link %t.tenon --require-coverage=sm_75,sm_86,sm_90,sm_120 2>&1 | count 0
+// RUN: not tenon-link %t.tenon --require-coverage=sm_70 2>&1 | FileCheck %s --check-prefix=SM70
 
 // What is the same for all targets is said once.
 // SAID: remark: kernel 'twice_dispatch_0' ends here: 1 operation
@@ -51,6 +56,11 @@
 // SM86: executable 'both_dispatch_0'
 // SM86: loaded: variant 'sm_80'
 // SM86-NOT: _sm_90a
+// LINK86: edition for other devices, one of 2
+// LINK86: executable 'both_dispatch_0' on sm_86
+// LINK86-NOT: _sm_90a
+// SM70: error: export 'both_dispatch_0' of executable 'both_dispatch_0' does not run on sm_70
+// SM70-NOT: _sm_90a
 // NAMED: edition for other devices, one of 2
 // NAMED: loaded: variant 'sm_80'
 // RAN: 128x192xf32=[256 256

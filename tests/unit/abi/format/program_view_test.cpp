@@ -40,6 +40,11 @@ TEST(ProgramView, HasTheFunctionsOfAnEdition) {
   EXPECT_EQ(edition.editionTargets(), "sm_80, sm_90a");
   EXPECT_EQ(edition.functionAt(0).commands()->size(), 1u);
   EXPECT_EQ(edition.initializer(), nullptr);
+  DeviceTraits device;
+  device.computeCapability = 75;
+  EXPECT_FALSE(view->isEditionFor(0, device));
+  device.computeCapability = 86;
+  EXPECT_TRUE(view->isEditionFor(0, device)) << "of sm_80";
   EXPECT_EQ(view->functionAt(0).commands()->size(), 3u);
 }
 
