@@ -52,7 +52,7 @@ class AttentionStep(AttentionGradient):
 
 
 FORMS = [("bf16", 4, 16, 4096, depth, causal) for depth in (128, 64) for causal in (False, True)]
-# Each depth, full and causal, of short, medium and long sequences, and of a length that no tile divides.
+# Depths from 32 to 128, full and causal, of short, medium and long sequences, and of a length that no tile divides.
 EVERY = [("bf16", batch, heads, length, depth, causal) for batch, heads, length in ((32, 16, 512), (8, 16, 2048), (2, 16, 8192), (8, 16, 1000))
          for depth in (32, 40, 64, 80, 96, 128) for causal in (False, True)]
 SETS = {"every_backward": [AttentionGradient(*form) for form in EVERY],

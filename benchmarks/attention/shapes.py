@@ -128,7 +128,7 @@ SETS["hard_depths"] = [Attention(kind, batch, heads, length, depth, mask, shared
 # Causal, and so few tiles that a device waits for the last rows of each head.
 SETS["few_tiles"] = [Attention("bf16", batch, heads, length, depth, "causal", shared=shared) for batch, heads, shared, length, depth in (
     (1, 12, 1, 1024, 64), (1, 8, 1, 1024, 128), (1, 32, 4, 512, 128), (1, 16, 1, 768, 80), (2, 12, 1, 577, 64), (1, 8, 1, 2000, 64))]
-# Each depth, full and causal, of short, medium and long sequences; some with heads that share their keys, or values of other columns.
+# Depths from 32 to 256, full and causal, of short, medium and long sequences; some with heads that share their keys, or values of other columns.
 SETS["every"] = [Attention("bf16", batch, heads, length, depth, mask, shared=shared, columns=columns)
                  for batch, heads, length in ((32, 16, 512), (8, 16, 2048), (2, 16, 8192)) for mask in ("", "causal")
                  for depth, shared, columns in ((32, 1, 0), (64, 4, 0), (96, 1, 0), (128, 4, 0), (192, 1, 0), (256, 1, 0), (192, 1, 128))] + [

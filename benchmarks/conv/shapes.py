@@ -167,7 +167,7 @@ SETS["backward"] = [
         *layers("f32", "nhwc", 32, (RESNET[2], RESNET[10], RESNET[12], RESNET[16]), gradient=gradient)))]
 SETS["first"] = SETS["resnet"][:4] + SETS["resnet"][10:11] + SETS["resnet"][16:17] + SETS["mobilenet"][:3] + SETS["unet"][1:2]
 SETS["full"] = [case for name, cases in SETS.items() if name in ("resnet", "unet", "mobilenet", "nchw", "exact", "tf32", "fused") for case in cases]
-# Each layer of the three networks in both layouts, forward and backward, in each kind of arithmetic. The image of the first layer has no gradient, and
+# Each layer of the three networks in both layouts, forward and backward, in bf16, tf32 and f32; of int8, forward in NHWC. The image of the first layer has no gradient, and
 # where each channel stands for itself f32 and tf32 are the same.
 SETS["every"] = [case for kind in ("bf16", "tf32", "f32") for layout in ("nhwc", "nchw") for gradient in ("", "data", "filter") for case in (
     *layers(kind, layout, 32, RESNET[gradient == "data":], gradient=gradient), *layers(kind, layout, 4, UNET, gradient=gradient),
