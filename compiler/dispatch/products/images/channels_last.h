@@ -21,15 +21,12 @@ namespace tenon::compiler::dispatch {
 
 /// Of a convolution with many channels (Convolution::hasManyChannels).
 void bringChannelsLast(const Convolution &convolution);
-/// Of exact f32, where threads multiply: with the result (turnResult), where that is faster.
-void bringScalarChannelsLast(const Convolution &convolution);
 /// Of a gradient by the filters of each channel for itself: threads that have all results of some channels read them
 /// side by side (ChannelFilters). Of other operations nothing happens.
 void bringEachChannelLast(mlir::linalg::GenericOp op);
 
-/// Of a product of tf32 on Hopper alone of an image, which lies across, each channel's places in a row, and filters
-/// that lie across, too: the filters are turned. Of other operations nothing happens.
-void bringFiltersAlong(mlir::linalg::GenericOp op);
+/// Of any operation: reads a copy of the operand that has `loop` last.
+void bringLast(mlir::linalg::GenericOp op, mlir::OpOperand *operand, unsigned loop);
 
 /// The tensor with its dimensions in another order: a copy, or, where that moves no elements, the same;
 /// of a constant, another one.
