@@ -34,6 +34,15 @@ Result<std::unique_ptr<Program>> Program::load(std::shared_ptr<Device> device, s
   if (!isFound)
     return makeError(StatusCode::NotFound, "no executable of '", name, "' has a variant '", images.variant, "'");
   program->chooseEdition(images.variant);
+  if (!images.variant.empty()) { // what other editions alone launch is not run here
+    const std::set<uint32_t> others = program->view_.executablesOfOthers();
+    bool isHere = false;
+    for (uint32_t i = 0; i < program->view_.executableCount(); ++i)
+      isHere |= !others.contains(i) && hasVariant(program->view_.executableAt(i), images.variant);
+    if (!isHere)
+      return makeError(StatusCode::FailedPrecondition, "variant '", images.variant, "' of '", name,
+                       "' is of an edition that does not run on ", program->device_->description());
+  }
   program->readFunctions();
   program->findConstants(bytes);
   return program;
