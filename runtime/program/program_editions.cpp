@@ -5,6 +5,7 @@
 #include "runtime/program/program.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -28,18 +29,19 @@ void Program::chooseEdition(std::string_view variant) {
   if (view_.editionCount() == 0)
     return;
   const abi::ProgramView::LaunchedExports own = view_.launchedExports();
-  std::map<size_t, std::vector<std::optional<uint32_t>>> possible; // by how many launches have not the variant named
+  // By how many launches have the variant named, most first; of as many, the program's own functions last.
+  std::map<size_t, std::vector<std::optional<uint32_t>>, std::greater<>> possible;
   for (uint32_t i = uint32_t(view_.editionCount()) + 1; i-- > 0;) {
     view_.setEdition(i == 0 ? std::nullopt : std::optional(i - 1)); // nothing: the program's own functions
     if (i != 0 && !view_.isEditionFor(i - 1, device_->traits()))
       continue;
     const abi::ProgramView::LaunchedExports launched = view_.launchedExports();
-    const auto lacking = std::count_if(launched.begin(), launched.end(), [&](const auto &each) {
-      return !variant.empty() && !hasVariant(view_.executableAt(each.first), variant);
+    const auto having = std::count_if(launched.begin(), launched.end(), [&](const auto &each) {
+      return !variant.empty() && hasVariant(view_.executableAt(each.first), variant);
     });
-    possible[size_t(lacking)].push_back(view_.edition());
+    possible[size_t(having)].push_back(view_.edition());
   }
-  for (const auto &[lacking, indices] : possible)
+  for (const auto &[having, indices] : possible)
     for (const std::optional<uint32_t> &index : indices) {
       view_.setEdition(index);
       if (runsEdition(own))
