@@ -28,10 +28,6 @@ void bringEachChannelLast(mlir::linalg::GenericOp op);
 /// Of any operation: reads a copy of the operand that has `loop` last.
 void bringLast(mlir::linalg::GenericOp op, mlir::OpOperand *operand, unsigned loop);
 
-/// The tensor with its dimensions in another order: a copy, or, where that moves no elements, the same;
-/// of a constant, another one.
-mlir::Value turnedTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tensor, llvm::ArrayRef<int64_t> order);
-
 /// The order of the operand's dimensions in which the convolution multiplies it; as they are where it does that
 /// already.
 llvm::SmallVector<int64_t> orderOf(const Convolution &convolution, mlir::OpOperand *operand);

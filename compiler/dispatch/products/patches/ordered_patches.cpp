@@ -7,6 +7,7 @@
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/images/turned_tensor.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 
 #include "llvm/ADT/Sequence.h"

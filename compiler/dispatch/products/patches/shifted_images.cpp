@@ -4,8 +4,8 @@
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
-#include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/images/turned_tensor.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 
 #include "llvm/ADT/Sequence.h"
