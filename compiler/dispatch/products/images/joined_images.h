@@ -6,7 +6,7 @@
 //
 //   image[n, c, p]  ->  image[n * p, c]        dy[n, f, p]  ->  dy[n * p, f]
 //
-// An H200, bf16, 32 images of 14 x 14 places, 1024 channels by 512: 224 us as they lie, about 30 with the copies.
+// An H200, bf16, 32 images of 14 x 14 places, 1024 channels by 512: 224 us as they lie, 32 with the copies.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
