@@ -37,7 +37,7 @@ ROOMS = {
                  "dispatch/splits", "dispatch/forming", "dispatch", "dispatch/in_place", "dispatch/attention/forms", "dispatch/attention/chains", "dispatch/attention",
                  "codegen/kernel", "codegen/kernel/narrow", "codegen/kernel/bodies", "codegen/ptx/rewrites", "codegen/ptx", "codegen/families", "codegen/contraction", "codegen/contraction/operands", "codegen/contraction/kernels", "codegen/contraction/kernels/skinny", "codegen/contraction/kernels/warpgroup", "codegen/grouped", "codegen/grouped/bands",
                  "codegen/tuning", "codegen/plan", "codegen/attention", "codegen/attention/hopper", "codegen/attention/hopper/chain", "codegen/attention/few_queries", "codegen/strategies/rows", "codegen/strategies/columns", "codegen/strategies/windows",
-                 "codegen/strategies/transposes", "codegen/strategies/products/plans", "codegen/strategies/products", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen/decisions", "codegen", "editions",
+                 "codegen/strategies/transposes", "codegen/strategies/products/plans/tiles", "codegen/strategies/products/plans", "codegen/strategies/products", "codegen/strategies", "codegen/along/lines", "codegen/along/sorting", "codegen/along", "codegen/decisions", "codegen", "editions",
                  "host/program", "host/scalars", "host", "bridge", ".", "tools"],
     "runtime": ["cuda", "device", "memory", "executable", "commands", "queue", "values", "program/plan", "program", "c_api", "tools",
                 "tools/check_kernel"],

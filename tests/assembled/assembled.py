@@ -34,7 +34,7 @@ def find_ptxas(named):
 
 def tiles_of_hopper():
     """The tiles that the strategy knows, from its table."""
-    with open(os.path.join(ROOT, "compiler/codegen/strategies/products/plans/contraction_tiles.cpp"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.cpp"), encoding="utf-8") as file:
         table = re.search(r"kWarpgroupTiles\[\] = \{(.*?)\};", file.read(), re.S)
     return {(int(rows), int(columns)) for rows, columns in re.findall(r"\{(\d+), (\d+), ", table.group(1))}
 

@@ -46,7 +46,8 @@ constexpr int64_t kLeastOfUnaligned = int64_t(1) << 24, kLeastDepthOfUnaligned =
 constexpr double kMicrosecondsOfRuns = 2, kMicrosecondsOfAligned = 0.25, kMicrosecondsOfCopy = 2.5,
                  kMicrosecondsOfByte = 2 / 2.5e6;
 constexpr int64_t kStepBytes = 128, kTileRows = 64, kTileColumns = 128, kMultiprocessors = abi::kHopperMultiprocessors;
-// Tiles of exact f32, and blocks of a cluster that take sums apart (codegen/strategies/products/plans/cluster_sums.h).
+// Tiles of exact f32, and blocks of a cluster that take sums apart
+// (codegen/strategies/products/plans/tiles/cluster_sums.h).
 constexpr int64_t kScalarRows = 128, kScalarColumns = 64, kMostOfCluster = 8;
 // Rows that are made longer have so many elements more, or fewer, that their sum may be taken apart in parts that are
 // aligned (splits/product_splits.h).

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Products of matrices with long sums and few results, such as the gradient by the filters of a convolution of one
 // place, on Hopper's tensor cores. Up to eight blocks of a cluster take the sums of a tile apart and add them where
-// they are (codegen/strategies/products/plans/cluster_sums.h), but clusters are of neighbouring multiprocessors, leave
-// many others idle, and take long to meet. Where sums are long, parts that a kernel behind adds up are done sooner, as
-// many as give each multiprocessor a tile.
+// they are (codegen/strategies/products/plans/tiles/cluster_sums.h), but clusters are of neighbouring multiprocessors,
+// leave many others idle, and take long to meet. Where sums are long, parts that a kernel behind adds up are done
+// sooner, as many as give each multiprocessor a tile.
 #pragma once
 
 #include "compiler/dispatch/analysis/products/contraction.h"

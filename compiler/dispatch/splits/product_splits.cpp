@@ -64,7 +64,7 @@ bool isInMemory(const Contraction &product, const ContractionSide &side) {
 }
 
 /// Whether blocks of clusters may take the sums of tiles apart, any number of steps each, and add them where they are
-/// (codegen/strategies/products/plans/cluster_sums.h).
+/// (codegen/strategies/products/plans/tiles/cluster_sums.h).
 bool mayBeInClusters(const Contraction &product) {
   return isForHopper(product.op) && mayRoundForTensorCores(product) && product.reduced.size() == 1 &&
          hasBoxes(product.op) && isInMemory(product, product.left) && isInMemory(product, product.right);
@@ -80,8 +80,8 @@ bool isForClusters(const Contraction &product, int64_t tilesOfFewRows, int64_t m
 /// Of a convolution on tensor cores with few tiles, the rows of the window are parts, where these are done sooner and
 /// added up: none is cut.
 std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product) {
-  // Tiles, and how long a step of 128 bytes takes (as codegen/strategies/products/plans/contraction_tiles measured it;
-  // of patches of an image the smallest take as long as the next).
+  // Tiles, and how long a step of 128 bytes takes (as codegen/strategies/products/plans/tiles/contraction_tiles
+  // measured it; of patches of an image the smallest take as long as the next).
   struct Tile {
     double rows, columns, microseconds;
   };
@@ -143,7 +143,7 @@ std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction
 }
 
 /// How long a multiprocessor takes for 4096 reduced elements of a tile, in microseconds, where it has one tile at a
-/// time, two or more (an H200, as the model of codegen/strategies/products/plans/contraction_tiles has it).
+/// time, two or more (an H200, as the model of codegen/strategies/products/plans/tiles/contraction_tiles has it).
 struct TileTimes {
   double rows, columns;
   double ofOne, ofTwo, ofMany;

@@ -2,11 +2,11 @@
 #include "compiler/codegen/strategies/products/plans/contraction_plans.h"
 
 #include "compiler/codegen/contraction/operands/computed_tile.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
-#include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/guarded_plans.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"

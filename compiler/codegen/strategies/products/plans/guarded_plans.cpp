@@ -3,8 +3,8 @@
 
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/operands/shifted_lines.h"
-#include "compiler/codegen/strategies/products/plans/scalar_tiles.h"
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
+#include "compiler/codegen/strategies/products/plans/tiles/scalar_tiles.h"
 #include "compiler/codegen/strategies/products/plans/unknown_sizes.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 
 #include "compiler/codegen/contraction/tile_space.h"
 #include "compiler/codegen/plan/strategy.h"
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 
 namespace tenon::compiler::codegen {
 

@@ -2,7 +2,7 @@
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
 
 #include "compiler/codegen/contraction/patches.h"
-#include "compiler/codegen/strategies/products/plans/scalar_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/scalar_tiles.h"
 
 #include <cmath>
 #include <set>

@@ -7,7 +7,7 @@
 //   28 x 28 results, 128 channels     1 image: 64 x 64     up to 8: 64 x 128     more: 128 x 128
 #pragma once
 
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 
 namespace tenon::compiler::codegen {
 

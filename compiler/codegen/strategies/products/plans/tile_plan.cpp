@@ -8,7 +8,7 @@
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/operands/shifted_lines.h"
 #include "compiler/codegen/contraction/tile_map.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"

@@ -6,7 +6,7 @@
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/tile_map.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

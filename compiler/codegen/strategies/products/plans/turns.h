@@ -12,7 +12,7 @@
 // and tensor cores use the same registers.
 #pragma once
 
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 
 namespace tenon::compiler::codegen {
 

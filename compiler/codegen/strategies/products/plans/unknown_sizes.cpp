@@ -5,7 +5,7 @@
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/operands/shifted_lines.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 
 #include <cmath>
 

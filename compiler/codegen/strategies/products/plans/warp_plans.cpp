@@ -2,7 +2,7 @@
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 
 #include "abi/arch_table.h"
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_roles.h"
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
 namespace tenon::compiler::codegen {

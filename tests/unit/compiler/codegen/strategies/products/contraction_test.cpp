@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/contraction.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/strategies.h"
 
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"

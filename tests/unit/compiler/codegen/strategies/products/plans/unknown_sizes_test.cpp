@@ -2,8 +2,8 @@
 #include "compiler/codegen/strategies/products/plans/unknown_sizes.h"
 
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/contraction_plans.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "tests/unit/compiler/codegen/strategies/products/plans/contraction_plans_testing.h"
 
 namespace tenon::compiler::codegen {

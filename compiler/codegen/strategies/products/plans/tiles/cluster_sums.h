@@ -3,7 +3,7 @@
 // there are fewer tiles than multiprocessors, and their sums are long.
 #pragma once
 
-#include "compiler/codegen/strategies/products/plans/scalar_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/scalar_tiles.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 
 #include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
 
 #include "abi/arch_table.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/products/skinny.h"
 #include "tests/unit/compiler/codegen/strategies/products/plans/contraction_plans_testing.h"
 

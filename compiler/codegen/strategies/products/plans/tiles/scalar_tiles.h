@@ -5,7 +5,7 @@
 #pragma once
 
 #include "compiler/codegen/contraction/kernels/scalar_product.h"
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 
 namespace tenon::compiler::codegen {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/products/plans/contraction_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/contraction_tiles.h"
 
 #include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"

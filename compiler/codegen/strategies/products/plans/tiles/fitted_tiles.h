@@ -10,7 +10,7 @@
 //   141 x 9408           128 x 192 in pairs: 98          256 x 144 by two: 132, which read the rows once
 #pragma once
 
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 
 namespace tenon::compiler::codegen {
 

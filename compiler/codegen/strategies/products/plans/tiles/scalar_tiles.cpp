@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/products/plans/scalar_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/scalar_tiles.h"
 
 #include "abi/arch_table.h"
 

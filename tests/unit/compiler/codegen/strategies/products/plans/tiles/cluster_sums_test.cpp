@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 
 #include "tests/unit/compiler/codegen/strategies/products/plans/contraction_plans_testing.h"
 

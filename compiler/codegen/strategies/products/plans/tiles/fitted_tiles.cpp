@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/strategies/products/plans/fitted_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
 
 #include "abi/arch_table.h"
 #include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
-#include "compiler/codegen/strategies/products/plans/cluster_sums.h"
+#include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/splits/cluster_splits.h"
