@@ -3,6 +3,7 @@
 // follows the same order, so that places and numbers meet.
 #include "linker/link_map.h"
 
+#include "abi/format/layout_table.h"
 #include "abi/occupancy.h"
 #include "linker/passes/link_context.h"
 

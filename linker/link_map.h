@@ -2,7 +2,7 @@
 // What became of every object and kernel of a link, for people: --map.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "support/diagnostics.h"
 
 #include <string>

@@ -26,7 +26,7 @@ FLOORS = {
 # The rooms of each floor, in order. "." is the floor's own folder.
 ROOMS = {
     "support": [".", "text", "files", "process", "pch"],
-    "abi": ["include/tenon/runtime", "include/tenon", ".", "format"],
+    "abi": ["include/tenon/runtime", "include/tenon", ".", "format", "format/verify", "format/views"],
     "ptx": ["words", ".", "parse/simple", "parse"],
     "linker": ["job", "access", "access/plan", "access/trace", "assembler", "object", "symbol", "source", "declare", "passes",
                "writer", ".", "replace", "tools"],

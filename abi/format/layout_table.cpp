@@ -2,7 +2,8 @@
 // Layouts and exports from the tables of a file (abi/format/schemas/layout.fbs) as their value types (abi/layout.h);
 // the way back is write_layout_table.cpp's. Both sides use the same numbers for their enumerators; the asserts below
 // hold them together.
-#include "abi/format/executable_view.h"
+#include "abi/format/layout_table.h"
+
 #include "abi/format/places.h"
 #include "support/number.h"
 #include "support/status.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The half of places.h that compresses, by itself: what only reads files (the runtime) links no compressor, which is
 // half a megabyte.
-#include "abi/format/executable_view.h"
 #include "abi/format/places.h"
 
 #include <string>

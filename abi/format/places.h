@@ -3,11 +3,13 @@
 // message asks for it.
 #pragma once
 
+#include "abi/layout.h"
 #include "support/diagnostics.h"
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tenon::abi {
 
@@ -21,5 +23,8 @@ constexpr uint64_t mostPlaceBytes(uint64_t exports) {
 
 /// Line `ordinal` of a frame; unknown where there is none, or where it does not decompress.
 SourceLocation placeFromFrame(std::span<const uint8_t> frame, uint32_t ordinal, uint64_t exports);
+
+/// Executable.places; empty where no place is known. SourceLocations are written as toString() does.
+std::vector<uint8_t> placesToFrame(const std::vector<Export> &exports);
 
 } // namespace tenon::abi

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Exports as the tables of a file. Apart from layout_table.cpp, which reads them, because readers link it, and only
 // writers this.
-#include "abi/format/executable_view.h"
+#include "abi/format/layout_table.h"
+
 #include "support/status.h"
 
 #include <algorithm>

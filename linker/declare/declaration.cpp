@@ -3,7 +3,7 @@
 // element but no kind is a scalar. The same rules backwards keep a drafted manifest as short as a written one.
 #include "linker/declare/declaration.h"
 
-#include "abi/format/executable_view.h"
+#include "abi/format/layout_table.h"
 #include "abi/format/manifest_generated.h"
 #include "support/text/json.h"
 #include "support/text/text.h"

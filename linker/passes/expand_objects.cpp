@@ -6,7 +6,8 @@
 //
 // PTX and a cubin of one source file and architecture are the same code twice: they stay together, the PTX for the
 // proof.
-#include "abi/format/executable_view.h"
+#include "abi/format/layout_table.h"
+#include "abi/format/views/executable_view.h"
 #include "linker/object/archive.h"
 #include "linker/object/cubin.h"
 #include "linker/object/elf.h"

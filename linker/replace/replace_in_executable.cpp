@@ -4,7 +4,7 @@
 // variants where the old ones stood, so that the order of preference does not change.
 #include "linker/replace/replace_in_executable.h"
 
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "linker/link.h"
 #include "linker/replace/whole_executable_generated.h"
 #include "support/text/nearest_names.h"

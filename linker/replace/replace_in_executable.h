@@ -2,7 +2,7 @@
 // The part of replace.h that works on one executable.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "linker/replace/replacement.h"
 
 namespace tenon::linker {

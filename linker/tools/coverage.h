@@ -3,7 +3,7 @@
 // by the rules that the loader selects by, for devices that need not be here.
 #pragma once
 
-#include "abi/format/program_view.h"
+#include "abi/format/views/program_view.h"
 #include "support/diagnostics.h"
 
 #include <span>

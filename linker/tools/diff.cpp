@@ -3,6 +3,7 @@
 // by name, target and origin, and where several are alike, by their order.
 #include "linker/tools/diff.h"
 
+#include "abi/format/layout_table.h"
 #include "linker/tools/dump.h"
 #include "support/sha256.h"
 

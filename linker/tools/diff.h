@@ -3,8 +3,8 @@
 // `+` is new, `!` is in both and differs.
 #pragma once
 
-#include "abi/format/executable_view.h"
-#include "abi/format/program_view.h"
+#include "abi/format/views/executable_view.h"
+#include "abi/format/views/program_view.h"
 
 #include <string>
 

@@ -3,7 +3,8 @@
 // with, so what is printed is what is passed.
 #include "linker/tools/dump.h"
 
-#include "abi/format/verify.h"
+#include "abi/format/layout_table.h"
+#include "abi/format/verify/verify.h"
 #include "abi/occupancy.h"
 #include "abi/parameter_layout.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/tools/dump_images.h"
 
+#include "abi/format/layout_table.h"
 #include "linker/assembler/find_program.h"
 #include "linker/assembler/subprocess.h"
 #include "linker/object/elf.h"

@@ -2,7 +2,7 @@
 // The images of executables: a list of them, their PTX, their machine code and their symbols, as cuobjdump has them.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 
 #include <span>
 #include <string>

@@ -3,6 +3,8 @@
 // Registers are r0, r1, ...; buffers b0, b1, ...
 #include "linker/tools/dump.h"
 
+#include "abi/format/layout_table.h"
+#include "abi/format/type_spelling.h"
 #include "support/number.h"
 
 #include <algorithm>

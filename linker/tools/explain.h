@@ -2,7 +2,7 @@
 // --explain: which variant a device takes for each export, and why not the others. The device need not be here.
 #pragma once
 
-#include "abi/format/program_view.h"
+#include "abi/format/views/program_view.h"
 #include "support/result.h"
 
 #include <string>

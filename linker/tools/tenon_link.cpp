@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // tenon-link: a manifest and objects in, an executable out; no MLIR needed.
-#include "abi/format/program_view.h"
+#include "abi/format/views/program_view.h"
 #include "abi/parameter_layout.h"
 #include "linker/declare/header_writer.h"
 #include "linker/declare/import.h"

@@ -12,8 +12,9 @@
 #include "linker/writer/executable_writer.h"
 
 #include "abi/format/executable_generated.h"
-#include "abi/format/executable_view.h"
-#include "abi/format/verify.h"
+#include "abi/format/layout_table.h"
+#include "abi/format/places.h"
+#include "abi/format/verify/verify.h"
 #include "abi/occupancy.h"
 #include "linker/writer/image_tables.h"
 #include "linker/writer/ptx_parts.h"

@@ -2,7 +2,7 @@
 #include "linker/writer/image_tables.h"
 
 #include "abi/format/unpack_zstd.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 
 #include <memory>
 #include <span>

@@ -2,7 +2,7 @@
 // From the structs of the C API to those of the runtime.
 #include "runtime/c_api/support.h"
 
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "runtime/memory/allocator.h"
 
 namespace tenon::runtime::c_api {

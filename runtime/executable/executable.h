@@ -12,7 +12,7 @@
 // the executable. Thread-safe.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "abi/parameter_layout.h"
 #include "runtime/executable/executable_options.h"
 #include "runtime/executable/image_loader.h"

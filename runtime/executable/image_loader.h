@@ -3,7 +3,7 @@
 // for the error or for the explanation why another image was taken.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "runtime/cuda/handles.h"
 #include "support/result.h"
 

@@ -8,7 +8,7 @@
 // errors are those of the driver; so is PTX of which the linker would make something else.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "abi/target_arch.h"
 #include "runtime/cuda/driver.h"
 #include "support/files/folder_cache.h"

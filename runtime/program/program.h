@@ -15,7 +15,7 @@
 // functions that use globals run one at a time.
 #pragma once
 
-#include "abi/format/program_view.h"
+#include "abi/format/views/program_view.h"
 #include "runtime/commands/command_observer.h"
 #include "runtime/executable/executable.h"
 #include "runtime/program/expectation.h"

@@ -2,7 +2,7 @@
 // One table of element types, one description of a place, and two structs that differ in a header.
 #include "runtime/values/dlpack.h"
 
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "runtime/cuda/driver_status.h"
 #include "runtime/device/device.h"
 #include "runtime/memory/allocator.h"

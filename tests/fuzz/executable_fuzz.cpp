@@ -3,7 +3,7 @@
 // it.
 #include "fuzz.h"
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "linker/tools/dump.h"
 #include "linker/tools/explain.h"
 

@@ -2,7 +2,7 @@
 // A program (.tenon): verification of its functions, commands and nested executables, then its views.
 #include "fuzz.h"
 
-#include "abi/format/program_view.h"
+#include "abi/format/views/program_view.h"
 #include "linker/tools/dump.h"
 
 using namespace tenon;

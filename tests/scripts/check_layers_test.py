@@ -25,7 +25,7 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(self.breaches({
             "support/status.h": [],
             "abi/layout.h": ["support/status.h"],
-            "abi/format/verify.cpp": ["abi/layout.h", "support/status.h"],
+            "abi/format/verify/verify.cpp": ["abi/layout.h", "support/status.h"],
             "runtime/cuda/driver.h": ["abi/layout.h"],
             "runtime/device/device.cpp": ["runtime/device/device.h", "runtime/cuda/driver.h"],
             "runtime/device/device.h": [],

@@ -2,7 +2,7 @@
 #include "compiler/host/program/program_writer.h"
 
 #include "abi/format/aligned_bytes.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "support/align.h"
 #include "support/memory.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A program holds tensors of at most 64 dimensions (F-15), and what takes a step for each dimension, or for each pair
 // of them, is written for as many. So more are refused before anything looks at them.
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "compiler/input/steps/steps.h"
 
 #include "mlir/IR/BuiltinTypes.h"

@@ -2,7 +2,7 @@
 // Inputs against their declaration, and the key of a call.
 #include "runtime/program/plan/call_inputs.h"
 
-#include "abi/format/program_view.h"
+#include "abi/format/type_spelling.h"
 #include "runtime/program/plan/function_data.h"
 
 namespace tenon::runtime {

@@ -3,9 +3,9 @@
 // sees what verification says about it.
 #pragma once
 
-#include "abi/format/executable_view.h"
 #include "abi/format/program_generated.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/views/executable_view.h"
 
 #include <functional>
 #include <optional>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "abi/format/aligned_bytes.h"
-#include "abi/format/program_view.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/views/program_view.h"
 
 namespace tenon::linker::testing {
 

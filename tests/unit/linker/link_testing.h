@@ -2,7 +2,7 @@
 // A link job in a few lines, for the tests of the passes.
 #pragma once
 
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 #include "linker/link.h"
 
 #include <gtest/gtest.h>

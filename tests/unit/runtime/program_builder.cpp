@@ -2,8 +2,8 @@
 #include "tests/unit/runtime/program_builder.h"
 
 #include "abi/format/aligned_bytes.h"
-#include "abi/format/executable_view.h"
-#include "abi/format/verify.h"
+#include "abi/format/layout_table.h"
+#include "abi/format/verify/verify.h"
 #include "abi/parameter_layout.h"
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "abi/format/places.h"
 
-#include "abi/format/executable_view.h"
-
 #include <gtest/gtest.h>
 
 namespace tenon::abi {

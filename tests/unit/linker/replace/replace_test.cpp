@@ -2,8 +2,8 @@
 #include "linker/replace/replace.h"
 
 #include "abi/format/aligned_bytes.h"
-#include "abi/format/program_view.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/views/program_view.h"
 #include "linker/tools/diff.h"
 #include "tests/unit/linker/blocks_testing.h"
 #include "tests/unit/linker/link_testing.h"

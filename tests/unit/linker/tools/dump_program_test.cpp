@@ -2,7 +2,7 @@
 #include "linker/tools/dump.h"
 
 #include "abi/format/aligned_bytes.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "tests/unit/linker/blocks_testing.h"
 #include "tests/unit/linker/link_testing.h"
 

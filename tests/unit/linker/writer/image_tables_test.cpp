@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "linker/writer/image_tables.h"
 
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 #include "tests/unit/linker/link_testing.h"
 
 namespace tenon::linker {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/program/program_writer.h"
 
-#include "abi/format/program_view.h"
-#include "abi/format/verify.h"
+#include "abi/format/type_spelling.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/views/program_view.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 // What must hold in a program around its functions: executables that verify themselves, and constants whose bytes are
 // in the file. Rules F-3, F-4, F-13, F-14; the functions follow in verify_function.cpp, their blocks and the globals in
 // verify_blocks.cpp.
-#include "abi/format/executable_view.h"
-#include "abi/format/verify.h"
-#include "abi/format/verify_support.h"
+#include "abi/format/layout_table.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/verify/verify_support.h"
 #include "abi/parameter_layout.h"
 
 namespace tenon::abi::verify {

@@ -4,8 +4,8 @@
 // named there: what is left to see is that every jump hands on as many values, of the types, as its block takes.
 // Rules F-26 to F-28, and F-30 of what blocks hand to each other.
 #include "abi/element_type.h"
-#include "abi/format/program_view.h"
-#include "abi/format/verify_support.h"
+#include "abi/format/type_spelling.h"
+#include "abi/format/verify/verify_support.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "abi/format/program_view.h"
+#include "abi/format/type_spelling.h"
+#include "abi/format/views/program_view.h"
 
 #include "tests/unit/abi/sample_files.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading a program that verified: its functions as they are in the file, its executables wrapped once.
-#include "abi/format/program_view.h"
+#include "abi/format/views/program_view.h"
 
-#include "abi/format/verify.h"
+#include "abi/format/layout_table.h"
+#include "abi/format/verify/verify.h"
 
 #include <algorithm>
 
@@ -16,19 +17,6 @@ static void addLaunched(const fb::Function &function, ProgramView::LaunchedExpor
   if (function.blocks())
     for (const fb::Function *block : *function.blocks())
       addLaunched(*block, exports);
-}
-
-std::string typeSpelling(const fb::ValueType &type) {
-  std::string_view element = spelling(static_cast<ElementType>(type.element()));
-  if (type.kind() == fb::ValueKind::Unread)
-    return "any";
-  if (type.kind() == fb::ValueKind::Scalar)
-    return std::string(element);
-  std::string out = "tensor<";
-  if (type.shape())
-    for (int64_t extent : *type.shape())
-      out += extent < 0 ? "?x" : concat(extent, 'x');
-  return concat(out, element, '>');
 }
 
 Result<ProgramView> ProgramView::create(std::span<const uint8_t> bytes, std::string_view name) {

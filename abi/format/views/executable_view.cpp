@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading an executable that verified: exports as values, kernels by variant, images as the bytes for the driver.
 // Rules: abi/executable_format.md.
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 
 #include "abi/arch_table.h"
+#include "abi/format/layout_table.h"
 #include "abi/format/places.h"
 #include "abi/format/unpack_zstd.h"
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 
 namespace tenon::abi {
 

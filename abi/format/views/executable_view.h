@@ -7,7 +7,6 @@
 #include "abi/target_arch.h"
 #include "support/result.h"
 
-#include <map>
 #include <span>
 #include <vector>
 
@@ -44,34 +43,5 @@ private:
   const fb::Executable *root_ = nullptr;
   std::vector<Export> exports_;
 };
-
-/// Layout and export, from and to the file's tables. Reading takes unverified tables too (a manifest's JSON): an absent
-/// size or alignment of a constant becomes its kind's, absent extents the default, extents that are not [3] {0, 0, 0}.
-Layout layoutFromTable(const fb::Layout &table);
-/// That each parameter and member of an order says one thing. InvalidArgument: "parameters[1]: has 'binding' and
-/// 'constant', ...". What is named is abi::computeParameterLayout's matter.
-Status checkParameterTables(const fb::Layout &table);
-Export exportFromTable(const fb::Export &table);
-TargetArch archFromStruct(const fb::Arch &arch);
-flatbuffers::Offset<fb::Export> exportToTable(flatbuffers::FlatBufferBuilder &builder, const Export &value);
-
-/// Exports of one executable: equal layouts and equal launches become one table each, and places go to placesToFrame.
-class ExportTables {
-public:
-  explicit ExportTables(flatbuffers::FlatBufferBuilder &builder) : builder_(builder) {}
-  flatbuffers::Offset<fb::Export> add(const Export &value);
-
-private:
-  flatbuffers::FlatBufferBuilder &builder_;
-  struct KnownLayout {
-    Layout layout;
-    flatbuffers::Offset<fb::Layout> table;
-  };
-  std::map<std::string, std::vector<KnownLayout>> layouts_; // by a part of their content
-  std::map<std::string, flatbuffers::Offset<fb::Launch>> launches_;
-};
-
-/// Executable.places; empty where no place is known. SourceLocations are written as toString() does.
-std::vector<uint8_t> placesToFrame(const std::vector<Export> &exports);
 
 } // namespace tenon::abi

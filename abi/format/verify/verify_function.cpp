@@ -5,8 +5,8 @@
 // is verify_blocks.cpp's.
 #include "abi/element_type.h"
 #include "abi/format/arithmetic.h"
-#include "abi/format/verify.h"
-#include "abi/format/verify_support.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/verify/verify_support.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What must hold in an executable beyond being a FlatBuffer: exports that a dispatch can pack arguments for, images
 // that the driver can be given, and for each variant kernels that agree with the exports' layouts. Rules F-3 to F-12.
-#include "abi/format/executable_view.h"
+#include "abi/format/layout_table.h"
 #include "abi/format/places.h"
 #include "abi/format/unpack_zstd.h"
-#include "abi/format/verify.h"
-#include "abi/format/verify_support.h"
+#include "abi/format/verify/verify.h"
+#include "abi/format/verify/verify_support.h"
 #include "abi/parameter_layout.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The editions of a program: whoever calls a function need not know which of them a device has. Rule F-31.
-#include "abi/format/verify_support.h"
+#include "abi/format/verify/verify_support.h"
 
 #include <algorithm>
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // F-1 to F-4 and what any byte of a file may be. verify_executable_test.cpp, verify_program_test.cpp and
 // verify_blocks_test.cpp break every other rule, one per test.
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 
 #include "abi/format/aligned_bytes.h"
-#include "abi/format/program_view.h"
+#include "abi/format/type_spelling.h"
+#include "abi/format/views/program_view.h"
 #include "tests/unit/abi/sample_files.h"
 
 #include <functional>

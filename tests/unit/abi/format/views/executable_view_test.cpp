@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "abi/format/executable_view.h"
+#include "abi/format/views/executable_view.h"
 
 #include "tests/unit/abi/sample_files.h"
 

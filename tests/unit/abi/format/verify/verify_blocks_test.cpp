@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Every rule of blocks, globals and initializers: the sample of blocks with one thing broken, and what verification
 // says.
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 
 #include "tests/unit/abi/sample_files.h"
 

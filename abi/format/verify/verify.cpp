@@ -2,10 +2,10 @@
 // The two entries of verification and what executables and programs share: the bytes as a FlatBuffer (F-1, F-2), the
 // format's version (F-3) and names (F-4). The rules of each kind of file are in verify_executable.cpp,
 // verify_program.cpp and verify_function.cpp.
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 
 #include "abi/format/file_kind.h"
-#include "abi/format/verify_support.h"
+#include "abi/format/verify/verify_support.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // A typed, read-only view of a verified program.
 #pragma once
 
-#include "abi/format/executable_view.h"
 #include "abi/format/program_generated.h"
+#include "abi/format/views/executable_view.h"
 #include "support/result.h"
 
 #include <cstdint>
@@ -15,9 +15,6 @@
 #include <vector>
 
 namespace tenon::abi {
-
-/// "tensor<?x4xf32>" / "i32", as MLIR writes it.
-std::string typeSpelling(const fb::ValueType &type);
 
 class ProgramView {
 public:

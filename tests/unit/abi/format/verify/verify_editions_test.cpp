@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // F-31: the sample with an edition, one thing of it broken, and what verification says.
-#include "abi/format/verify.h"
+#include "abi/format/verify/verify.h"
 
 #include "tests/unit/abi/sample_files.h"
 
