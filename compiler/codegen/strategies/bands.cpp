@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/grouped/bands/band_sums.h"
 #include "compiler/codegen/strategies/windows/windows.h"
+#include "compiler/codegen/strategies/windows/windows_writer.h"
 #include "compiler/dialect/tile_pins.h"
 
 using namespace mlir;

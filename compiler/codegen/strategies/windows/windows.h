@@ -21,7 +21,4 @@ public:
   void write(Writer &writer) const override;
 };
 
-/// The same kernel in a launch of so many blocks, of a plan with the same threads and choices.
-void writeWindowsIn(Writer &writer, int64_t blocks);
-
 } // namespace tenon::compiler::codegen
