@@ -10,6 +10,23 @@ using namespace mlir;
 
 namespace tenon::compiler::hal {
 
+ParseResult parseClauses(OpAsmParser &parser, NamedAttrList &attributes, ArrayRef<StringRef> words,
+                         llvm::function_ref<ParseResult(StringRef word)> parse) {
+  while (true) {
+    OptionalParseResult isAttributes = parseOptionalAttributes(parser, attributes);
+    if (isAttributes.has_value()) {
+      if (failed(*isAttributes))
+        return failure();
+      continue;
+    }
+    StringRef word;
+    if (failed(parser.parseOptionalKeyword(&word, words)))
+      return success();
+    if (parse(word))
+      return failure();
+  }
+}
+
 ParseResult parseTypedRegion(OpAsmParser &parser, StringRef keyword, Region &region) {
   SMLoc loc = parser.getCurrentLocation();
   if (!region.empty())

@@ -6,6 +6,11 @@
 
 namespace tenon::compiler::hal {
 
+/// Attributes and clauses in any order, each behind one of `words`, as long as there are any; `parse` reads what stands
+/// behind the word.
+mlir::ParseResult parseClauses(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes,
+                               llvm::ArrayRef<llvm::StringRef> words,
+                               llvm::function_ref<mlir::ParseResult(llvm::StringRef word)> parse);
 /// `count(..) -> (index, index, index) {..}` or `condition(..) -> i1 {..}`, the keyword already read.
 mlir::ParseResult parseTypedRegion(mlir::OpAsmParser &parser, llvm::StringRef keyword, mlir::Region &region);
 /// What the region of a `count` returns.

@@ -51,28 +51,17 @@ ParseResult DispatchExternOp::parse(OpAsmParser &parser, OperationState &result)
     return failure();
   Region &count = *result.addRegion();
   ExternObjects objects;
-  StringRef word;
-  while (true) {
-    OptionalParseResult isAttributes = parseOptionalAttributes(parser, result.attributes);
-    if (isAttributes.has_value()) {
-      if (failed(*isAttributes))
-        return failure();
-      continue;
-    }
-    if (failed(parser.parseOptionalKeyword(&word, {"count", "layout", "bindings", "objects"})))
-      break;
-    ParseResult parsed = success();
+  auto parseClause = [&](StringRef word) -> ParseResult {
     if (word == "count")
-      parsed = parseTypedRegion(parser, word, count);
-    else if (word == "layout")
-      parsed = parseLayoutClause(parser, getLayoutAttrName(result.name), result);
-    else if (word == "bindings")
-      parsed = parseParenthesizedAttr(parser, getBindingsAttrName(result.name), {}, result);
-    else
-      parsed = objects.parse(parser);
-    if (parsed)
-      return failure();
-  }
+      return parseTypedRegion(parser, word, count);
+    if (word == "layout")
+      return parseLayoutClause(parser, getLayoutAttrName(result.name), result);
+    if (word == "bindings")
+      return parseParenthesizedAttr(parser, getBindingsAttrName(result.name), {}, result);
+    return objects.parse(parser);
+  };
+  if (parseClauses(parser, result.attributes, {"count", "layout", "bindings", "objects"}, parseClause))
+    return failure();
   if (!result.attributes.get(getLayoutAttrName(result.name)))
     return parser.emitError(loc) << "extern dispatch '" << name.getValue()
                                  << "' has no layout(#hal.pipeline.layout<..>)";

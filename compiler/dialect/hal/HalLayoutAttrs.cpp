@@ -9,7 +9,6 @@
 #include "compiler/dialect/shared/assembly.h"
 
 #include "abi/arch_table.h"
-#include "compiler/dialect/shared/assembly.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

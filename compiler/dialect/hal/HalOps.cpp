@@ -125,28 +125,17 @@ ParseResult ExecutableExportOp::parse(OpAsmParser &parser, OperationState &resul
   Region &count = *result.addRegion();
   Region &condition = *result.addRegion();
   Type index = parser.getBuilder().getIndexType();
-  StringRef word;
-  while (true) {
-    OptionalParseResult isAttributes = parseOptionalAttributes(parser, result.attributes);
-    if (isAttributes.has_value()) {
-      if (failed(*isAttributes))
-        return failure();
-      continue;
-    }
-    if (failed(parser.parseOptionalKeyword(&word, {"ordinal", "layout", "count", "condition", "fallback"})))
-      break;
-    ParseResult parsed = success();
+  auto parseClause = [&](StringRef word) -> ParseResult {
     if (word == "ordinal")
-      parsed = parseParenthesizedAttr(parser, getOrdinalAttrName(result.name), index, result);
-    else if (word == "layout")
-      parsed = parseLayoutClause(parser, getLayoutAttrName(result.name), result);
-    else if (word == "fallback")
-      parsed = parseParenthesizedAttr(parser, getConditionFallbackAttrName(result.name), {}, result);
-    else
-      parsed = parseTypedRegion(parser, word, word == "count" ? count : condition);
-    if (parsed)
-      return failure();
-  }
+      return parseParenthesizedAttr(parser, getOrdinalAttrName(result.name), index, result);
+    if (word == "layout")
+      return parseLayoutClause(parser, getLayoutAttrName(result.name), result);
+    if (word == "fallback")
+      return parseParenthesizedAttr(parser, getConditionFallbackAttrName(result.name), {}, result);
+    return parseTypedRegion(parser, word, word == "count" ? count : condition);
+  };
+  if (parseClauses(parser, result.attributes, {"ordinal", "layout", "count", "condition", "fallback"}, parseClause))
+    return failure();
   if (!result.attributes.get(getLayoutAttrName(result.name)))
     return parser.emitError(loc) << "export '" << name.getValue() << "' has no layout(#hal.pipeline.layout<..>)";
   indexLaunchAttributes(parser, result.attributes,
