@@ -12,7 +12,8 @@
 namespace tenon::linker {
 namespace {
 
-constexpr uint64_t kLargestFactor = 1 << 12, kLargestStep = 1 << 10, kLargestDistance = uint64_t(1) << 44;
+constexpr uint64_t kLargestShift = 12, kLargestFactor = 1 << kLargestShift, kLargestStep = 1 << 10,
+                   kLargestDistance = uint64_t(1) << 44;
 constexpr size_t kDeepest = 16; // registers that one is made of, one after the other
 
 bool isNumber(const ptx::Operand &operand, uint64_t largest) {
@@ -22,6 +23,23 @@ bool isNumber(const ptx::Operand &operand, uint64_t largest) {
 bool isSum(const ptx::Instruction &instruction) {
   return instruction.opcode == "add" && instruction.operands.size() == 3 && !instruction.hasModifier("cc") &&
          (instruction.hasModifier("s64") || instruction.hasModifier("u64"));
+}
+
+/// A 32-bit number without a sign, in 64 bits.
+bool isWidened(const ptx::Instruction &instruction) {
+  return instruction.opcode == "cvt" && instruction.modifiers.size() == 2 && instruction.modifiers[0] == "u64" &&
+         instruction.modifiers[1] == "u32";
+}
+
+/// A 64-bit number times a small one.
+bool isMultiple(const ptx::Instruction &instruction) {
+  if (instruction.operands.size() != 3)
+    return false;
+  if (instruction.opcode == "shl")
+    return instruction.hasModifier("b64") && isNumber(instruction.operands[2], kLargestShift);
+  return instruction.opcode == "mul" && instruction.hasModifier("lo") &&
+         (instruction.hasModifier("s64") || instruction.hasModifier("u64")) &&
+         isNumber(instruction.operands[2], kLargestFactor);
 }
 
 bool isCopy(const ptx::Instruction &instruction) {
@@ -60,8 +78,13 @@ bool PlanBuilder::isDistance(uint32_t reg, uint32_t use) {
   if (!definition)
     return false;
   const ptx::Instruction &instruction = function_->instructions[*definition];
-  if (instruction.opcode == "cvt")
-    return instruction.modifiers.size() == 2 && instruction.modifiers[0] == "u64" && instruction.modifiers[1] == "u32";
+  if (isWidened(instruction))
+    return true;
+  if (isMultiple(instruction)) {
+    const ptx::NameRef *number = registersOf(*definition)[1];
+    const std::optional<uint32_t> widened = number ? definitionBefore(number->index, *definition) : std::nullopt;
+    return widened && isWidened(function_->instructions[*widened]);
+  }
   return instruction.opcode == "mul" && instruction.hasModifier("wide") && instruction.hasModifier("u32") &&
          instruction.operands.size() == 3 && isNumber(instruction.operands[2], kLargestFactor);
 }

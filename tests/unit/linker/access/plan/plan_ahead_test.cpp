@@ -29,6 +29,34 @@ TEST(PlanAhead, PlacesAheadOfOnePointerAreCompared) {
        "read number"},
       {"the distance in front",
        "cvt.u64.u32 %rd6, %r2; add.u64 %rd7, %rd6, %rd1; setp.le.u64 %p1, %rd7, %rd5; @%p1 bra L; L:", "number number"},
+      {"widened, then multiplied",
+       "cvt.u64.u32 %rd6, %r2; shl.b64 %rd7, %rd6, 2; add.s64 %rd8, %rd1, %rd7; L: ld.global.u32 %r3, [%rd8];\n"
+       "add.s64 %rd8, %rd8, 512; setp.lt.u64 %p1, %rd8, %rd5; @%p1 bra L;",
+       "read number"},
+      {"times a number",
+       "cvt.u64.u32 %rd6, %r2; mul.lo.s64 %rd7, %rd6, 12; add.s64 %rd8, %rd1, %rd7; setp.lt.u64 %p1, %rd8, %rd5;\n"
+       "@%p1 bra L; L:",
+       "number number"},
+      {"shifted far",
+       "cvt.u64.u32 %rd6, %r2; shl.b64 %rd7, %rd6, 13; add.s64 %rd8, %rd1, %rd7; setp.lt.u64 %p1, %rd8, %rd5;\n"
+       "@%p1 bra L; L:",
+       "steers number"},
+      {"shifted by a number that is no constant",
+       "cvt.u64.u32 %rd6, %r2; shl.b64 %rd7, %rd6, %r1; add.s64 %rd8, %rd1, %rd7; setp.lt.u64 %p1, %rd8, %rd5;\n"
+       "@%p1 bra L; L:",
+       "steers number"},
+      {"shifted twice",
+       "cvt.u64.u32 %rd6, %r2; shl.b64 %rd7, %rd6, 12; shl.b64 %rd8, %rd7, 12; add.s64 %rd9, %rd1, %rd8;\n"
+       "setp.lt.u64 %p1, %rd9, %rd5; @%p1 bra L; L:",
+       "steers number"},
+      {"widened with a sign, then multiplied",
+       "cvt.s64.s32 %rd6, %r2; shl.b64 %rd7, %rd6, 2; add.s64 %rd8, %rd1, %rd7; setp.lt.u64 %p1, %rd8, %rd5;\n"
+       "@%p1 bra L; L:",
+       "steers number"},
+      {"a number of 64 bits, multiplied",
+       "shl.b64 %rd7, %rd3, 2; add.s64 %rd8, %rd1, %rd7; setp.lt.u64 %p1, %rd8, %rd5; @%p1 bra L; L:", "steers number"},
+      {"a pointer, multiplied",
+       "shl.b64 %rd7, %rd2, 2; add.s64 %rd8, %rd1, %rd7; setp.lt.u64 %p1, %rd8, %rd5; @%p1 bra L; L:", "steers steers"},
       {"as a word", "set.lt.u32.u64 %r3, %rd1, %rd5; setp.eq.u32 %p1, %r3, 0; @%p1 bra L; L:", "number number"},
       {"a number with a sign",
        "mul.wide.s32 %rd6, %r2, 4; add.s64 %rd7, %rd1, %rd6; setp.lt.u64 %p1, %rd7, %rd5; @%p1 bra L; L:",
