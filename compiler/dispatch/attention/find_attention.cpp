@@ -109,16 +109,35 @@ private:
       function.getBody().takeBody(split->getBody());
   }
 
+  /// Where that rounds, only where more is found so: kernels that store no weights have no other sums of them.
   static void exchangeSums(func::FuncOp function) {
+    bool leavesRounded = false;
+    exchangeSumsIn(function, &leavesRounded);
+    if (!leavesRounded)
+      return;
+    OwningOpRef<func::FuncOp> exchanged(cast<func::FuncOp>(function->clone()));
+    exchangeSumsIn(*exchanged, /*leavesRounded=*/nullptr);
+    if (countBuilt(*exchanged) > countBuilt(function))
+      function.getBody().takeBody(exchanged->getBody());
+  }
+
+  static void exchangeSumsIn(func::FuncOp function, bool *leavesRounded) {
     bool any = false;
     for (Block &block : function.getBody())
       for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
         std::string reason;
         if (std::optional<AttentionMatch> match = matchAttention(op, reason, /*mustBeAlone=*/false))
-          any |= exchangeRowSums(*match);
+          any |= exchangeRowSums(*match, leavesRounded);
       }
     if (any)
       eraseDeadOperations(function);
+  }
+
+  /// How many attentions and chains a copy has that is built.
+  static size_t countBuilt(func::FuncOp function) {
+    OwningOpRef<func::FuncOp> built(cast<func::FuncOp>(function->clone()));
+    const size_t attentions = build(*built);
+    return attentions + size_t(buildChains(*built));
   }
 
   static unsigned countIn(func::FuncOp function) {

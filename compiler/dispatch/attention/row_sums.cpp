@@ -18,6 +18,8 @@ public:
 
   /// Whether it is one.
   bool run();
+  /// Whether the attention's result is computed from narrower weights than it, or is narrower than what it multiplies.
+  bool isRoundedByExchange() const { return isRounded_; }
   /// The same from the attention's result.
   void exchange();
 
@@ -31,7 +33,12 @@ private:
   Terms terms_;
   Value given_;
   SmallVector<AffineExpr> givenAt_; // by loops of the last product
+  bool isRounded_ = false;
 };
+
+bool isNarrower(Type type, Type other) {
+  return type.getIntOrFloatBitWidth() < other.getIntOrFloatBitWidth();
+}
 
 bool RowSum::isWeight(const Term &term) {
   const Term weight = terms_.withoutCasts(term);
@@ -45,6 +52,11 @@ bool RowSum::isWeight(const Term &term) {
       return false;
     place_[loop.getPosition()] = there;
   }
+  const std::optional<Contraction> last = contractionOf(output);
+  if (!last)
+    return false;
+  const ContractionSide &weights = llvm::is_contained(last->left.inputs, match_.weights) ? last->left : last->right;
+  isRounded_ |= isNarrower(factorTypeOf(weights.value), getElementTypeOrSelf(weight.value));
   return !llvm::is_contained(place_, AffineExpr());
 }
 
@@ -92,6 +104,7 @@ bool RowSum::isByWeights(const Term &term) {
     }
     if (!isSame || llvm::is_contained(all, AffineExpr()) || !isa<AffineDimExpr>(all[product->reduced.front()]))
       continue;
+    isRounded_ |= isNarrower(getElementTypeOrSelf(output->getResult(0)), getElementTypeOrSelf(element.value));
     OpOperand *given = op.getDpsInputOperand(other.inputs.front());
     given_ = given->get();
     for (AffineExpr expr : op.getMatchingIndexingMap(given).getResults())
@@ -115,6 +128,7 @@ bool RowSum::run() {
   sum_.getReductionDims(reduced);
   for (unsigned side : {0, 1}) {
     place_.assign(place_.size(), AffineExpr());
+    isRounded_ = false;
     if (!isWeight(terms_.operand(product, side)))
       continue;
     auto keys = dyn_cast<AffineDimExpr>(place_[reduced.front()]);
@@ -165,7 +179,7 @@ void RowSum::exchange() {
 
 } // namespace
 
-bool exchangeRowSums(const AttentionMatch &match) {
+bool exchangeRowSums(const AttentionMatch &match, bool *leavesRounded) {
   SmallVector<linalg::GenericOp> sums;
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Operation *> open;
@@ -186,6 +200,10 @@ bool exchangeRowSums(const AttentionMatch &match) {
     RowSum sum(match, op);
     if (!sum.run())
       continue;
+    if (leavesRounded && sum.isRoundedByExchange()) {
+      *leavesRounded = true;
+      continue;
+    }
     sum.exchange();
     any = true;
   }

@@ -7,6 +7,9 @@
 // That needs all weights at once. Sums change places, and the result of the attention takes theirs:
 //
 //   rows[b, i]          = sum over e of given[b, i, e] * out[b, i, e]        out: the sum over j of weights * value
+//
+// Where the result is computed from weights that are rounded, or is rounded itself, so are these sums then, which the
+// program did not ask for. A kernel that stores no weights has no others.
 #pragma once
 
 #include "compiler/dispatch/attention/attention_match.h"
@@ -14,6 +17,8 @@
 namespace tenon::compiler::dispatch {
 
 /// Does so wherever sums of the weights of `match` are read. @return whether there were some
-bool exchangeRowSums(const AttentionMatch &match);
+/// @param leavesRounded where it is given, sums that would be rounded are left, and it becomes true where there are
+/// some
+bool exchangeRowSums(const AttentionMatch &match, bool *leavesRounded = nullptr);
 
 } // namespace tenon::compiler::dispatch
