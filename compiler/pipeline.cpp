@@ -188,7 +188,8 @@ void addPlanning(PassManager &manager, const CompileOptions &options,
     attention.mostKept = *options.attentionMemory;
   manager.addPass(dispatch::createFindAttention(attention));
   // Operands of large matrix products whose rows are not aligned are copied once.
-  manager.addPass(dispatch::createAlignProducts({.tf32 = options.tf32Products}));
+  manager.addPass(dispatch::createAlignProducts(
+      {.tf32 = options.tf32Products, .winograd = options.winograd, .print = options.printDispatches}));
   // Tensor code becomes dispatches of executables that hold it as kernel functions.
   manager.addPass(dispatch::createFormDispatches({.print = options.printDispatches}));
   // Results take the memory of what they are computed from, where nobody can tell.

@@ -25,6 +25,7 @@ struct CompileOptions {
   std::string cudaPath;                   // root of a CUDA toolkit, for libdevice; empty: searched for
   bool contractProducts = true;           // --fp-contract
   bool tf32Products = false;              // --f32-products=tf32
+  bool winograd = false;                  // --f32-convolutions=winograd
   bool narrowF8Sums = false;              // --f8-sums=narrow
   bool anySumOrder = false;               // --sum-order=any
   std::optional<int64_t> attentionMemory; // --attention-memory, in bytes; else as the pass has it

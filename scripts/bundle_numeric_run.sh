@@ -8,7 +8,8 @@ Programs of the compiler's on this machine's GPU against NumPy, and the runtime'
 after its time, and 0 leaves it out. Exit status 1 where anything but right results and refusals came, or a part hangs.
 
   --suite=S         single operations, in random order, for S seconds (default: 120); making its cases takes the first 10 to 30
-  --sm80=S          of these, products, convolutions and attention compiled for sm_80 (default: 60), and products of tf32
+  --sm80=S          of these, products, convolutions and attention compiled for sm_80 (default: 60), and products of tf32, and
+                    convolutions in tiles
   --fuzz=S          random programs (default: 120)
   --count=N         at most so many of them (default: 100000)
   --edges=S         programs whose sizes lie at the bounds of plans (default: 60)
@@ -72,6 +73,7 @@ for share in $(seq $shares); do
       --flags='--target=sm_80 --images=ptx --cu-cache=none'
     numeric "tf32-$share" "$sm80" suite "${mine[@]}" --filter='^(contraction|convolution).* of few bits' \
       --flags="$hopper --f32-products=tf32"
+    numeric "tiles-$share" "$sm80" suite "${mine[@]}" --filter='^convolution in tiles' --flags="$hopper --f32-convolutions=winograd"
   } &
 done
 failing=(--shrink=0 --keep="$keep" --flags="$hopper")

@@ -29,7 +29,8 @@ constexpr char kTool[] = "tenon-tune";
 struct Options {
   std::vector<std::string> inputs, parameters;
   linker::LinkFlags link;
-  std::string output, target, device, rounds = "12", size = "0", f32Products = "exact", f8Sums = "f32", cudaPath;
+  std::string output, target, device, rounds = "12", size = "0", f32Products = "exact", f32Convolutions = "direct",
+                                      f8Sums = "f32", cudaPath;
   bool dryRun = false, emulatedTimes = false;
 };
 
@@ -54,6 +55,7 @@ CommandLine commandLine(Options &options, Phases &phases) {
             "for tests of this tool: run on the emulator, whose times say nothing about a GPU");
   line.list("parameters", "SCOPE=FILE", &options.parameters, "as tenon-compile has it");
   line.text("f32-products", "exact|tf32", &options.f32Products, "as tenon-compile has it: tune with the same");
+  line.text("f32-convolutions", "direct|winograd", &options.f32Convolutions, "the same");
   line.text("f8-sums", "f32|narrow", &options.f8Sums, "as tenon-compile has it: tune with the same");
   line.text("cuda-path", "DIR", &options.cudaPath, "CUDA toolkit that holds libdevice (default: searched for)");
   options.link.declare(line);
@@ -79,6 +81,10 @@ Result<compiler::CompileOptions> compileOptions(const Options &options) {
   if (options.f32Products != "exact" && options.f32Products != "tf32")
     return makeError(StatusCode::InvalidArgument, "--f32-products is 'exact' or 'tf32', not '", options.f32Products,
                      "'");
+  if (options.f32Convolutions != "direct" && options.f32Convolutions != "winograd")
+    return makeError(StatusCode::InvalidArgument, "--f32-convolutions is 'direct' or 'winograd', not '",
+                     options.f32Convolutions, "'");
+  compile.winograd = options.f32Convolutions == "winograd";
   compile.tf32Products = options.f32Products == "tf32";
   if (options.f8Sums != "f32" && options.f8Sums != "narrow")
     return makeError(StatusCode::InvalidArgument, "--f8-sums is 'f32' or 'narrow', not '", options.f8Sums, "'");

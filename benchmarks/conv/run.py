@@ -19,10 +19,12 @@ import torch.nn.functional as functional  # noqa: E402
 from measure import Tenon, Torch  # noqa: E402
 from shapes import SETS, ZERO_POINT  # noqa: E402
 
-KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "i8": torch.int8}
+KINDS = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "winograd": torch.float32, "i8": torch.int8}
 # Of a result, and of a product.
-EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7, "tf32": 2.0 ** -23}
+EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7, "tf32": 2.0 ** -23, "winograd": 2.0 ** -23}
 PRODUCT_EPS = {"tf32": 2.0 ** -10}
+# How many times larger what a tile of F(4 x 4, 3 x 3) adds up is than the products of elements of one size: compiler/dispatch/winograd/README.md.
+GROWTH = {"winograd": 98}
 
 
 def together(case, tensor, of_filters):
@@ -127,7 +129,7 @@ def error_of_gradient(case, found, inputs):
         else:
             one, part = case, found
         exact, size = (gradient(one)(*each) for each in (wide, [t.abs() for t in wide]))
-        bound = ((terms + 2) * EPS["f32"] + PRODUCT_EPS.get(case.kind, 0)) * size + EPS[case.kind] * exact.abs() + 1e-30
+        bound = ((terms + 2) * GROWTH.get(case.kind, 1) * EPS["f32"] + PRODUCT_EPS.get(case.kind, 0)) * size + EPS[case.kind] * exact.abs() + 1e-30
         worst = max(worst, ((part.double() - exact).abs() / bound).nan_to_num(float("inf")).max().item())
     return worst
 
@@ -148,7 +150,7 @@ def error_of(case, found, inputs):
     for image in {0, case.batch - 1}:
         wide = [inputs[0][image:image + 1].double(), *(t.double() for t in inputs[1:])]
         exact, size = (convolution(case)(*each) for each in (wide, [t.abs() for t in wide]))
-        bound = ((terms + 2) * EPS["f32"] + PRODUCT_EPS.get(case.kind, 0)) * size + EPS[case.kind] * exact.abs() + 1e-30
+        bound = ((terms + 2) * GROWTH.get(case.kind, 1) * EPS["f32"] + PRODUCT_EPS.get(case.kind, 0)) * size + EPS[case.kind] * exact.abs() + 1e-30
         worst = max(worst, ((found[image:image + 1].double() - exact).abs() / bound).nan_to_num(float("inf")).max().item())
     return worst
 

@@ -3,7 +3,7 @@
 
 layout: nhwc (filters [k, r, s, c], as PyTorch's channels_last has them) or nchw (filters [k, c, r, s]); depthwise:
 filters [r, s, c] or [c, r, s]. Padding keeps the size, divided by the stride. Sums are f32; the result is rounded to the type of the operands
-once. tf32 are f32 whose products may be rounded. Fused: + bias of the channel, then relu.
+once. tf32 are f32 whose products may be rounded; winograd are f32, too, computed in tiles. Fused: + bias of the channel, then relu.
 
 Quantised: int8, the image with a zero point of its own (ZERO_POINT, also in its border), filters around zero, sums of 32 bits + a bias,
 scaled for each filter, rounded and clamped to int8. Groups: filters [g, k, r, s, c] of c channels each, images [n, h, w, g, c]; nchw:
@@ -39,10 +39,10 @@ class Convolution:
                 ("_any" if self.unknown else ""))
 
     def flags(self):
-        return ["--f32-products=tf32"] if self.kind == "tf32" else []
+        return {"tf32": ["--f32-products=tf32"], "winograd": ["--f32-convolutions=winograd"]}.get(self.kind, [])
 
     def element(self):
-        return "f32" if self.kind == "tf32" else self.kind
+        return "f32" if self.kind in ("tf32", "winograd") else self.kind
 
     def padding(self):
         return self.window // 2
@@ -172,3 +172,7 @@ SETS["full"] = [case for name, cases in SETS.items() if name in ("resnet", "unet
 SETS["every"] = [case for kind in ("bf16", "tf32", "f32") for layout in ("nhwc", "nchw") for gradient in ("", "data", "filter") for case in (
     *layers(kind, layout, 32, RESNET[gradient == "data":], gradient=gradient), *layers(kind, layout, 4, UNET, gradient=gradient),
     *layers(kind, layout, 32, MOBILENET[:len(MOBILENET) * (kind != "tf32")], gradient=gradient))] + [*SETS["int8"], *layers("i8", "nhwc", 4, UNET)]
+# The windows of 3x3 in steps of one among these, and of 5x5, by Winograd's: forward, by data and by filters, in both layouts.
+SETS["winograd"] = [case for layout in ("nhwc", "nchw") for gradient in ("", "data", "filter") for case in (
+    *layers("winograd", layout, 32, (RESNET[2], RESNET[10], RESNET[16], RESNET[22], (28, 96, 96, 5, 1)), gradient=gradient),
+    *layers("winograd", layout, 4, UNET, gradient=gradient))]

@@ -103,9 +103,14 @@ def AlignProducts : Pass<"tenon-align-products", "::mlir::ModuleOp"> {
     that are over before a copy is, stay as they are, as do those of attention. Functions that stand in for hand-written
     kernels are kernels already when it runs.
   }];
-  let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">];
+  let options = [Option<"tf32", "tf32", "bool", /*default=*/"false", "products of f32 may round their factors to tf32">,
+                 Option<"winograd", "winograd", "bool", /*default=*/"false",
+                        "convolutions of f32 may be computed by Winograd's, in tiles (winograd/)">,
+                 Option<"print", "print", "bool", /*default=*/"false",
+                        "remarks: which convolutions of f32 are, and why others are not">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::tensor::TensorDialect",
+                           "::tenon::compiler::linalg_ext::LinalgExtDialect"];
 }
 
 def FormDispatches : Pass<"tenon-form-dispatches", "::mlir::ModuleOp"> {

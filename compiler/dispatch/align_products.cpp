@@ -3,6 +3,7 @@
 // them as they lie (products/).
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/default_targets.h"
+#include "compiler/dialect/linalg_ext/LinalgExtOps.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
@@ -27,6 +28,8 @@
 #include "compiler/dispatch/products/starts.h"
 #include "compiler/dispatch/quantized/integer_products.h"
 #include "compiler/dispatch/quantized/zero_points.h"
+#include "compiler/dispatch/winograd/multiply_tiles.h"
+#include "compiler/dispatch/winograd/taken_in.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,11 +58,14 @@ bool isOfSmallGroups(const Convolution &convolution) {
   return (product && GroupedWindows::of(*product)) || (sum && GroupedFilters::of(*sum));
 }
 
-void align(Convolution convolution) {
+/// @param tiles how convolutions of f32 are computed by Winograd's, where that is allowed
+void align(Convolution convolution, function_ref<bool(const Convolution &)> tiles) {
   if (isOfSmallGroups(convolution))
     return;
   if (convolution.hasManyChannels() || !convolution.isOnCores)
     readBackwards(convolution);
+  if (!convolution.isOnCores && tiles(convolution))
+    return;
   if (linalg::GenericOp apart = separatePhases(convolution)) {
     const std::optional<Convolution> smaller = Convolution::of(apart);
     if (!smaller)
@@ -137,7 +143,7 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         if (multiplyPatches(window) || (!isOfAttention(window) && joinImages(window))) {
           // A product of matrices now, of operands that lie as tiles are read.
         } else if (std::optional<Convolution> convolution = Convolution::of(window)) {
-          align(*convolution);
+          align(*convolution, [&](const Convolution &each) { return winograd && multiplyTiles(each, print); });
         } else if ((convolution = Convolution::ofUnknownImages(window))) {
           if (!convolution->isOnCores || isOfSmallGroups(*convolution))
             continue;
@@ -153,8 +159,10 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       }
     }
     IRRewriter rewriter(&getContext());
-    for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
+    for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
+      takeInBehind(function);
       (void)runRegionDCE(rewriter, function->getRegions());
+    }
   }
 };
 

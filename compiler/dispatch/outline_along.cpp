@@ -33,7 +33,7 @@ Place sayerOf(Operation *op, Place place) {
   }
   if (isa<linalg_ext::SortOp>(op))
     return {0, place.dimension};
-  if (isa<linalg_ext::RouteOp>(op))
+  if (isa<linalg_ext::RouteOp, linalg_ext::TileTransformOp>(op))
     return place;
   if (auto topk = dyn_cast<linalg_ext::TopkOp>(op)) {
     const bool isK = place.operand >= inputs && place.dimension == int64_t(topk.getDimension());
@@ -257,7 +257,7 @@ void computePlaces(func::FuncOp function) {
 bool readsStart(Operation *op, unsigned result) {
   if (isa<linalg_ext::ScanOp>(op))
     return result == 1;
-  if (isa<linalg_ext::RouteOp>(op))
+  if (isa<linalg_ext::RouteOp, linalg_ext::TileTransformOp>(op))
     return false;
   if (auto sort = dyn_cast<linalg_ext::SortOp>(op)) {
     auto places = op->getAttrOfType<DenseI64ArrayAttr>(kPlacesAttr);

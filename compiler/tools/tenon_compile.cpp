@@ -40,9 +40,9 @@ constexpr char kTool[] = "tenon-compile";
 struct Flags {
   std::vector<std::string> inputs, targets, devices, backends, parameters;
   tenon::linker::LinkFlags link;
-  std::string output, depfile, tuning, cudaPath, fpContract = "on", f32Products = "exact", f8Sums = "f32",
-                                                 sumOrder = "fixed", attentionMemory = "4096", plans = "kinds", dumpTo,
-                                                 dumpSources, dumpBinaries, dumpKernels, command;
+  std::string output, depfile, tuning, cudaPath,
+      fpContract = "on", f32Products = "exact", f32Convolutions = "direct", f8Sums = "f32", sumOrder = "fixed",
+      attentionMemory = "4096", plans = "kinds", dumpTo, dumpSources, dumpBinaries, dumpKernels, command;
   bool fastMath = false, lineInfo = false, printIrAfterAll = false, printStatistics = false, printDispatches = false;
 };
 
@@ -75,6 +75,11 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "f32-products", "exact|tf32", &flags.f32Products,
       "exact: matrix products of f32 round nothing but sums (default); tf32: tensor cores multiply factors of 11\n"
       "bits, where the device has them (sm_80 and later)");
+  options.text(
+      "f32-convolutions", "direct|winograd", &flags.f32Convolutions,
+      "direct: convolutions of f32 are sums of their products (default); winograd: windows of 3 x 3 and 5 x 5 in\n"
+      "steps of one are computed in tiles, where a model says that this is faster: up to 100 times less exact (5 x 5:\n"
+      "140), an infinity or a NaN spreads over its tile, and elements above a twentieth of f32's range overflow");
   options.text(
       "f8-sums", "f32|narrow", &flags.f8Sums,
       "f32: of products of f8, tensor cores sum 128 at most on their own, with 13 bits (default); narrow: all,\n"
@@ -161,6 +166,10 @@ tenon::Result<tenon::compiler::CompileOptions> compileOptions(const Flags &flags
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f32-products is 'exact' or 'tf32', not '",
                             flags.f32Products, "'");
   options.tf32Products = flags.f32Products == "tf32";
+  if (flags.f32Convolutions != "direct" && flags.f32Convolutions != "winograd")
+    return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f32-convolutions is 'direct' or 'winograd', not '",
+                            flags.f32Convolutions, "'");
+  options.winograd = flags.f32Convolutions == "winograd";
   if (flags.f8Sums != "f32" && flags.f8Sums != "narrow")
     return tenon::makeError(tenon::StatusCode::InvalidArgument, "--f8-sums is 'f32' or 'narrow', not '", flags.f8Sums,
                             "'");

@@ -343,6 +343,10 @@ def main():
     rows.sort(key=lambda row: order[row["operation"], row["type"]])
     if left:
         print(f"skipped: {left} of {len(numbers)} programs were not begun within {arguments.seconds:g} s")
+    for module in modules:
+        name, reason = getattr(module, "LEFT_OUT", ("", ""))
+        if any(row["operation"].startswith(name) for row in rows) and reason:
+            print(f"skipped: {reason}")
     if not rows and not left:  # a short time may end before the first is begun, which was said
         print(f"no case of part {arguments.part} has such a name")
     if not rows:

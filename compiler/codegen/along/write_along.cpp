@@ -6,6 +6,7 @@
 #include "compiler/codegen/along/scatter.h"
 #include "compiler/codegen/along/sorting/sort.h"
 #include "compiler/codegen/along/sorting/topk.h"
+#include "compiler/codegen/along/tile_transform.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 
 using namespace mlir;
@@ -17,8 +18,9 @@ static ArrayRef<const AlongStrategy *> alongStrategies() {
   static const Scan scan;
   static const Scatter scatter;
   static const Sort sort;
+  static const TileTransform tiles;
   static const Topk topk;
-  static const AlongStrategy *const all[] = {&route, &scan, &scatter, &sort, &topk};
+  static const AlongStrategy *const all[] = {&route, &scan, &scatter, &sort, &tiles, &topk};
   return all;
 }
 

@@ -118,7 +118,7 @@ void LinalgExtDialect::initialize() {
 }
 
 bool isAlongOp(Operation *op) {
-  return isa<ScanOp, SortOp, TopkOp, ScatterOp, RouteOp>(op);
+  return isa<ScanOp, SortOp, TopkOp, ScatterOp, RouteOp, TileTransformOp>(op);
 }
 
 OpOperand &initOf(Operation *op, unsigned result) {

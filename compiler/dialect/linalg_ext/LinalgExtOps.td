@@ -125,6 +125,35 @@ def LinalgExt_RouteOp : LinalgExt_Op<"route"> {
   }];
 }
 
+def LinalgExt_TileTransformOp : LinalgExt_Op<"tile_transform"> {
+  let summary = "overlapping tiles between two small matrices (Winograd): not IREE's, dispatch/winograd makes it";
+  let description = [{
+    L d L^T for each tile d of each channel, where L is `matrix`, of `rows` rows. One of the first input and the output is
+    an image, whose dimensions n, h, w, c stand at the places `order`; the other one holds planes, [places of a tile, all
+    tiles, channels], or with `turned` [places, channels, all tiles]. Tiles are counted image by image, `tiles` of them
+    down and across.
+
+    Of an image, tile (y, x) begins at (y * step - low[0], x * step - low[1]), and is as large as L has columns; what is
+    outside of the image is 0. Planes become an image of whose tiles, as large as L has rows, `low` is 0; what is outside
+    is not stored. There the region, if any, is given each result and elements of the inputs behind the first one, which
+    `maps` find from the image's place, and yields what is stored. All are f32 of known sizes.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, AnyRankedTensor:$output, DenseF64ArrayAttr:$matrix,
+                       I64Attr:$rows, DenseI64ArrayAttr:$order, DenseI64ArrayAttr:$tiles, DenseI64ArrayAttr:$low,
+                       I64Attr:$step, BoolAttr:$turned, AffineMapArrayAttr:$maps);
+  let results = (outs AnyRankedTensor:$result);
+  let regions = (region AnyRegion:$region);
+  let assemblyFormat = [{
+    attr-dict `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $output `:` type($output) `)`
+    custom<OptionalRegion>($region) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Whether it takes an image apart.
+    bool makesPlanes() { return ::mlir::cast<::mlir::RankedTensorType>(getInputs()[0].getType()).getRank() == 4; }
+    int64_t columns() { return int64_t(getMatrix().size()) / int64_t(getRows()); }
+  }];
+}
+
 def LinalgExt_GatherOp : LinalgExt_Op<"gather", [AttrSizedOperandSegments]> {
   let summary = "slices of a tensor at places that another one names";
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs,

@@ -195,6 +195,53 @@ LogicalResult RouteOp::verify() {
   return success();
 }
 
+/// Tiles and channels as planes have them, for each place of a tile.
+static LogicalResult verifyPlanes(TileTransformOp op, RankedTensorType image, RankedTensorType planes, int64_t side) {
+  const ArrayRef<int64_t> order = op.getOrder(), tiles = op.getTiles();
+  const int64_t count = image.getDimSize(order[0]) * tiles[0] * tiles[1], channels = image.getDimSize(order[3]);
+  const int64_t wanted[] = {side * side, op.getTurned() ? channels : count, op.getTurned() ? count : channels};
+  return verifySizes(op, "planes", planes, wanted);
+}
+
+LogicalResult TileTransformOp::verify() {
+  if (getInputs().empty() || getResult().getType() != getOutput().getType())
+    return emitOpError() << "found " << getInputs().size() << " inputs and a result of type " << getResult().getType()
+                         << ", an input at least and a result like the out are wanted";
+  RankedTensorType from = tensorType(getInputs()[0]), to = tensorType(getOutput());
+  for (Value operand : getOperands())
+    if (!tensorType(operand).hasStaticShape() || !elementOf(operand).isF32())
+      return emitOpError() << "found a tensor of type " << operand.getType() << ", f32 of known sizes are wanted";
+  if (from.getRank() + to.getRank() != 7 || (from.getRank() != 4 && to.getRank() != 4))
+    return emitOpError() << "found tensors of types " << from << " and " << to << ", an image and planes are wanted";
+  SmallVector<int64_t> places(getOrder());
+  llvm::sort(places);
+  if (!llvm::equal(places, llvm::seq<int64_t>(0, 4)) || getTiles().size() != 2 || getLow().size() != 2 ||
+      getMatrix().empty() || int64_t(getRows()) < 1 || getMatrix().size() % getRows() != 0 || int64_t(getStep()) < 1 ||
+      llvm::any_of(getTiles(), [](int64_t count) { return count < 0; }))
+    return emitOpError() << "found no order of four dimensions, no tiles in two, no matrix or no step";
+  if (makesPlanes()) {
+    if (getInputs().size() != 1 || !getRegion().empty() || !getMaps().empty())
+      return emitOpError() << "found a region, or inputs for one, where planes are made: none are wanted";
+    return verifyPlanes(*this, from, to, int64_t(getRows()));
+  }
+  if (llvm::any_of(getLow(), [](int64_t low) { return low != 0; }) || getStep() != getRows())
+    return emitOpError() << "found tiles that overlap, or begin outside: an image of tiles side by side is wanted";
+  if (failed(verifyPlanes(*this, to, from, columns())))
+    return failure();
+  if (getMaps().size() + 1 != getInputs().size() || (getRegion().empty() && getInputs().size() > 1))
+    return emitOpError() << "found " << getMaps().size() << " maps and " << getInputs().size()
+                         << " inputs: a map for each but the first is wanted, and a region that takes them";
+  for (auto [map, input] : llvm::zip_equal(getMaps().getAsValueRange<AffineMapAttr>(), getInputs().drop_front()))
+    if (map.getNumDims() != 4 || map.getNumSymbols() != 0 ||
+        int64_t(map.getNumResults()) != tensorType(input).getRank())
+      return emitOpError() << "found " << AffineMapAttr::get(map) << ", a map from an image to " << input.getType()
+                           << " is wanted";
+  if (getRegion().empty())
+    return success();
+  Type element = to.getElementType();
+  return verifyRegion(*this, SmallVector<Type>(getInputs().size(), element), {element});
+}
+
 LogicalResult SortOp::verify() {
   if (!getInputs().empty() && getInputs().getTypes() != getOutputs().getTypes())
     return emitOpError() << "found ins of types " << getInputs().getTypes() << ", those of the outs, "

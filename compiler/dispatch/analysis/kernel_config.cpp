@@ -249,7 +249,7 @@ LogicalResult verifyKernelOp(linalg::GenericOp op) {
 LogicalResult verifyAlongOp(Operation *op) {
   if (failed(verifyOperands(op)))
     return failure();
-  if (op->getNumRegions() == 0)
+  if (op->getNumRegions() == 0 || op->getRegion(0).empty())
     return success();
   for (Operation &inner : op->getRegion(0).front()) {
     if (isa<tensor::ExtractOp, linalg::IndexOp>(inner))

@@ -5,6 +5,7 @@
 #include "compiler/dialect/donation.h"
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/tile_pins.h"
+#include "compiler/dialect/tile_side.h"
 #include "compiler/input/steps/steps.h"
 #include "support/text/nearest_names.h"
 
@@ -21,16 +22,34 @@ constexpr StringLiteral kDeviceTargets = "hal.device.targets";
 
 /// Ours, those included that passes put down and dumps show.
 const std::vector<std::string> &tenonAttributes() {
-  static const std::vector<std::string> names = {
-      kClusterAttr.str(),   kFallbackAttr.str(),    kFallbackObjectsAttr.str(),
-      kTileAttr.str(),      kTilePlacesAttr.str(),  kDonatedAttr.str(),
-      kInPlaceAttr.str(),   kCopiesStartAttr.str(), "tenon.chain",
-      "tenon.dims",         "tenon.documentation",  "tenon.elements_per_thread",
-      "tenon.generated",    "tenon.hopper_only",    "tenon.layout",
-      "tenon.early_launch", "tenon.name",           "tenon.narrow_sums",
-      "tenon.overwritten",  "tenon.reciprocal",     "tenon.stored",
-      "tenon.strategy",     "tenon.tf32",           "tenon.tied",
-      "tenon.unsigned",     "tenon.warp_device",    "tenon.workgroup_size"};
+  static const std::vector<std::string> names = {kClusterAttr.str(),
+                                                 kFallbackAttr.str(),
+                                                 kFallbackObjectsAttr.str(),
+                                                 kTileAttr.str(),
+                                                 kTilePlacesAttr.str(),
+                                                 kTileSideAttr.str(),
+                                                 kDonatedAttr.str(),
+                                                 kInPlaceAttr.str(),
+                                                 kCopiesStartAttr.str(),
+                                                 "tenon.chain",
+                                                 "tenon.dims",
+                                                 "tenon.documentation",
+                                                 "tenon.elements_per_thread",
+                                                 "tenon.generated",
+                                                 "tenon.hopper_only",
+                                                 "tenon.layout",
+                                                 "tenon.early_launch",
+                                                 "tenon.name",
+                                                 "tenon.narrow_sums",
+                                                 "tenon.overwritten",
+                                                 "tenon.reciprocal",
+                                                 "tenon.stored",
+                                                 "tenon.strategy",
+                                                 "tenon.tf32",
+                                                 "tenon.tied",
+                                                 "tenon.unsigned",
+                                                 "tenon.warp_device",
+                                                 "tenon.workgroup_size"};
   return names;
 }
 

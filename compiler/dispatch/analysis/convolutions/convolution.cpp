@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 
+#include "compiler/dialect/tile_side.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 
@@ -117,7 +118,7 @@ std::optional<Convolution> Convolution::ofUnknownImages(linalg::GenericOp op) {
     return std::nullopt;
   Convolution found{op};
   found.isOnCores = mayRoundForTensorCores(*product);
-  if (!isLarge(op, found.isOnCores))
+  if (!op->hasAttr(kTileSideAttr) && !isLarge(op, found.isOnCores))
     return std::nullopt;
   for (const ContractionSide *side : {&product->left, &product->right}) {
     OpOperand *operand = operandOf(*side, op);

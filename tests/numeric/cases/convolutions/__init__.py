@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Convolutions and their gradients."""
-from cases.convolutions import forward, gradients, groups, phases
+from cases.convolutions import forward, gradients, groups, phases, tiles
 
-MODULES = (forward, gradients, groups, phases)
+MODULES = (forward, gradients, groups, phases, tiles)
