@@ -5,7 +5,7 @@
 
 namespace tenon::compiler {
 
-/// On a convolution of f32: the side of the tiles by which Winograd's computes it, 4 or 6, where that is allowed
+/// On a convolution of f32: the side of the tiles by which Winograd's computes it, 4, 6 or 8, where that is allowed
 /// (--f32-convolutions): of any size, and whatever a model says (dispatch/winograd/tile_choice.h).
 inline constexpr llvm::StringLiteral kTileSideAttr = "tenon.tile_side";
 

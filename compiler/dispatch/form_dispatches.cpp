@@ -201,7 +201,9 @@ private:
       const std::string executable = executableOf(*kernel, function, number, symbols, known);
       if (print)
         op.emitRemark() << "kernel '" << executable
-                        << "' computes this alone: no kernel of linalg runs along a dimension";
+                        << (isa<linalg_ext::TileTransformOp>(op)
+                                ? "' transforms tiles of this convolution"
+                                : "' computes this alone: no kernel of linalg runs along a dimension");
       OpBuilder b(&op);
       auto dispatch = createDispatch(b, op.getLoc(), *kernel, executable);
       for (auto [result, replacement] : llvm::zip_equal(kernel->results, dispatch.getResults()))

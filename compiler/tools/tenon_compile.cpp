@@ -79,7 +79,7 @@ tenon::CommandLine commandLine(Flags &flags, tenon::Phases &phases) {
       "f32-convolutions", "direct|winograd", &flags.f32Convolutions,
       "direct: convolutions of f32 are sums of their products (default); winograd: windows of 3 x 3 and 5 x 5 in\n"
       "steps of one are computed in tiles, where a model says that this is faster: up to 100 times less exact (5 x 5:\n"
-      "140), an infinity or a NaN spreads over its tile, and elements above a twentieth of f32's range overflow");
+      "400), an infinity or a NaN spreads over its tile, and elements above a thirtieth of f32's range overflow");
   options.text(
       "f8-sums", "f32|narrow", &flags.f8Sums,
       "f32: of products of f8, tensor cores sum 128 at most on their own, with 13 bits (default); narrow: all,\n"

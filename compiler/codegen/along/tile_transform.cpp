@@ -12,6 +12,15 @@ namespace tenon::compiler::codegen {
 namespace {
 
 constexpr uint32_t kThreads = 128;
+// Of a block whose tiles lie across in the image and in planes, and how far rows of channels are apart in shared
+// memory: neighbours write to banks of their own, and read from such.
+constexpr int64_t kTilesAcross = 8;
+int64_t channelsAcross(int64_t side) {
+  return side > 6 ? 16 : 32;
+}
+int64_t rowAcross(int64_t side) {
+  return channelsAcross(side) + 4;
+}
 constexpr int64_t kWordBytes = 4;
 
 enum Letter : uint8_t { kImages, kRows, kColumns, kChannels };
@@ -48,11 +57,13 @@ private:
                                ArrayRef<LLVM::GEPArg>{LLVM::GEPArg(elements)});
   }
 
-  void findTile();
+  void findPlace();
+  void findTile(Value tile);
   /// Whether a place that lies `offset` behind the tile's begin is one of the image's.
   Value isInside(Value begin, int64_t offset, Letter letter);
   SmallVector<Value> readImage();
   void copyPacked(Value shared, bool isIn);
+  void runAcross();
   SmallVector<Value> readPlanes();
   SmallVector<Value> multiply(ArrayRef<Value> tile);
   void writePlanes(ArrayRef<Value> made);
@@ -74,11 +85,14 @@ private:
   Value imageNumber_, y_, x_, c_; // where its tile begins in the image
 };
 
-void TileWriter::findTile() {
-  const int64_t down = op_.getTiles()[0], across = op_.getTiles()[1];
+void TileWriter::findPlace() {
   Value channels = k_.number(sizeOf(kChannels)), all = k_.number(tiles_);
-  Value tile = op_.getTurned() ? k_.rem(plane_, all) : k_.div(plane_, channels);
   c_ = op_.getTurned() ? k_.div(plane_, all) : k_.rem(plane_, channels);
+  findTile(op_.getTurned() ? k_.rem(plane_, all) : k_.div(plane_, channels));
+}
+
+void TileWriter::findTile(Value tile) {
+  const int64_t down = op_.getTiles()[0], across = op_.getTiles()[1];
   imageNumber_ = k_.div(tile, k_.number(down * across));
   Value inImage = k_.rem(tile, k_.number(down * across)), step = k_.number(int64_t(op_.getStep()));
   y_ = k_.sub(k_.mul(k_.div(inImage, k_.number(across)), step), k_.number(op_.getLow()[0]));
@@ -119,8 +133,15 @@ SmallVector<Value> TileWriter::readImage() {
 SmallVector<Value> TileWriter::readPlanes() {
   Value base = k_.at(pointer(from_), f32_, plane_);
   SmallVector<Value> tile;
-  for (int64_t place = 0; place < columns_ * columns_; ++place)
-    tile.push_back(k_.load(f32_, k_.at(base, f32_, k_.number(place * ofPlane())), kWordBytes));
+  const int64_t places = columns_ * columns_, parts = from_.shape[0].size / places;
+  for (int64_t place = 0; place < places; ++place) {
+    Value sum;
+    for (int64_t part = 0; part < parts; ++part) {
+      Value one = k_.load(f32_, k_.at(base, f32_, k_.number((place * parts + part) * ofPlane())), kWordBytes);
+      sum = sum ? arith::AddFOp::create(k_.b, k_.loc, sum, one).getResult() : one;
+    }
+    tile.push_back(sum);
+  }
   return tile;
 }
 
@@ -227,8 +248,44 @@ void TileWriter::copyPacked(Value shared, bool isIn) {
   }
 }
 
+/// Neighbours have neighbouring tiles as they read, and neighbouring channels as they write.
+void TileWriter::runAcross() {
+  const int64_t channels = channelsAcross(rows_), row = rowAcross(rows_), ofPlace = kTilesAcross * row;
+  Value blocks = k_.number(int64_t(llvm::divideCeil(uint64_t(tiles_), uint64_t(kTilesAcross))));
+  Value firstTile = k_.mul(k_.rem(k_.block(), blocks), k_.number(kTilesAcross)),
+        firstChannel = k_.mul(k_.div(k_.block(), blocks), k_.number(channels));
+  Value shared = k_.shared(f32_, uint64_t(rows_ * rows_ * ofPlace));
+  auto whereThere = [&](Value tile, Value channel, llvm::function_ref<void()> body) {
+    k_.when(k_.both(k_.less(tile, k_.number(tiles_)), k_.less(channel, k_.number(sizeOf(kChannels)))), body);
+  };
+  auto staged = [&](Value tile, Value channel, size_t place) {
+    return k_.at(shared, f32_,
+                 k_.add(k_.add(k_.mul(tile, k_.number(row)), channel), k_.number(int64_t(place) * ofPlace)));
+  };
+  Value tile = k_.rem(k_.thread(), k_.number(kTilesAcross)), channel = k_.div(k_.thread(), k_.number(kTilesAcross));
+  c_ = k_.add(firstChannel, channel);
+  whereThere(k_.add(firstTile, tile), c_, [&] {
+    findTile(k_.add(firstTile, tile));
+    for (auto [place, value] : llvm::enumerate(multiply(readImage())))
+      k_.store(value, staged(tile, channel, place), kWordBytes);
+  });
+  k_.barrier();
+  tile = k_.div(k_.thread(), k_.number(channels));
+  channel = k_.rem(k_.thread(), k_.number(channels));
+  Value writtenTile = k_.add(firstTile, tile), writtenChannel = k_.add(firstChannel, channel);
+  whereThere(writtenTile, writtenChannel, [&] {
+    plane_ = k_.add(k_.mul(writtenTile, k_.number(sizeOf(kChannels))), writtenChannel);
+    SmallVector<Value> made;
+    for (int64_t place = 0; place < rows_ * rows_; ++place)
+      made.push_back(k_.load(f32_, staged(tile, channel, size_t(place)), kWordBytes));
+    writePlanes(made);
+  });
+}
+
 void TileWriter::run() {
   auto all = [&] {
+    if (w_.choiceOrZero("across"))
+      return runAcross();
     plane_ = k_.add(k_.mul(k_.block(), k_.number(k_.threads)), k_.thread());
     Value isThere = k_.less(plane_, k_.number(ofPlane()));
     const int64_t places = sizeOf(kRows) * sizeOf(kColumns);
@@ -241,7 +298,7 @@ void TileWriter::run() {
       k_.barrier();
     }
     k_.when(isThere, [&] {
-      findTile();
+      findPlace();
       SmallVector<Value> tile;
       if (isPacked_ && makesPlanes_)
         for (int64_t place = 0; place < places; ++place)
@@ -288,6 +345,14 @@ AlongPlans TileTransform::plans(const KernelFunction &kernel) const {
   plan.strategy = name();
   plan.threads = kThreads;
   plan.grid = {{{planes.shape[1], planes.shape[2]}, int64_t(kThreads)}};
+  // Places of the image lie side by side, and channels of the planes.
+  const bool isOfOne = llvm::equal(op.getTiles(), ArrayRef<int64_t>{1, 1});
+  if (op.makesPlanes() && !op.getTurned() && op.getOrder()[kColumns] == 3 && !isOfOne) {
+    const int64_t channels = channelsAcross(int64_t(op.getRows()));
+    plan.threads = uint32_t(kTilesAcross * channels);
+    plan.grid = {{{planes.shape[1]}, kTilesAcross}, {{planes.shape[2]}, channels}};
+    plan.choices.push_back({"across", 1});
+  }
   AlongPlans result;
   result.kernels.push_back(plan);
   return result;

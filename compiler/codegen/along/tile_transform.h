@@ -6,7 +6,8 @@
 // that comes of it. L is a constant, and zeros and ones of it cost nothing. Threads are numbered as planes lie, so that
 // what a warp reads or writes of planes is one line, and so is what it reads or writes of an image whose channels are
 // last. Of an image whose rows are, neighbours have neighbouring tiles, and write each row of theirs as one vector.
-// Filters whose window comes last go through shared memory.
+// Filters whose window comes last go through shared memory, and so do tiles of an image whose channels come first where
+// planes have them last.
 #pragma once
 
 #include "compiler/codegen/along/lines/along.h"

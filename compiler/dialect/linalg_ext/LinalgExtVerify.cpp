@@ -195,11 +195,12 @@ LogicalResult RouteOp::verify() {
   return success();
 }
 
-/// Tiles and channels as planes have them, for each place of a tile.
+/// Tiles and channels as planes have them, for each place of a tile, or for each of its parts.
 static LogicalResult verifyPlanes(TileTransformOp op, RankedTensorType image, RankedTensorType planes, int64_t side) {
   const ArrayRef<int64_t> order = op.getOrder(), tiles = op.getTiles();
   const int64_t count = image.getDimSize(order[0]) * tiles[0] * tiles[1], channels = image.getDimSize(order[3]);
-  const int64_t wanted[] = {side * side, op.getTurned() ? channels : count, op.getTurned() ? count : channels};
+  const int64_t parts = op.makesPlanes() ? 1 : std::max<int64_t>(planes.getDimSize(0) / (side * side), 1);
+  const int64_t wanted[] = {parts * side * side, op.getTurned() ? channels : count, op.getTurned() ? count : channels};
   return verifySizes(op, "planes", planes, wanted);
 }
 

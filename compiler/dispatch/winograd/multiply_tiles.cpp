@@ -26,12 +26,26 @@ private:
   RankedTensorType typeOf(ArrayRef<int64_t> shape) { return RankedTensorType::get(shape, b_.getF32Type()); }
   Value transform(Value from, ArrayRef<int64_t> to, ArrayRef<double> matrix, int64_t rows, ArrayRef<int64_t> order,
                   ArrayRef<int64_t> tiles, ArrayRef<int64_t> low, int64_t step, bool isTurned);
+  /// Letters name the dimensions: p planes, s parts of a sum, t tiles, c channels, k filters. The last loop is summed.
   Value product(Value left, Value right, StringRef leftLoops, StringRef rightLoops, StringRef loops);
   /// Whether an image has its channels in front of its places, side by side.
   static bool isTurned(const std::array<int64_t, 4> &order) { return order[3] != 3; }
   int64_t planes() const { return matrices_.side * matrices_.side; }
   SmallVector<int64_t> planesShape(int64_t tiles, int64_t channels, bool isTurned) const {
     return {planes(), isTurned ? channels : tiles, isTurned ? tiles : channels};
+  }
+  /// Planes whose tiles are several runs, and sums of such, each a plane.
+  Value inParts(Value planes, int64_t parts, bool isTurned) {
+    SmallVector<int64_t> shape(cast<RankedTensorType>(planes.getType()).getShape());
+    const unsigned tiles = isTurned ? 2 : 1;
+    shape[tiles] /= parts;
+    shape.insert(shape.begin() + tiles, parts);
+    const SmallVector<ReassociationIndices> last{{0}, {1}, {2, 3}}, middle{{0}, {1, 2}, {3}};
+    return tensor::ExpandShapeOp::create(b_, loc_, typeOf(shape), planes, isTurned ? last : middle);
+  }
+  Value joined(Value sums) {
+    const SmallVector<ReassociationIndices> groups{{0, 1}, {2}, {3}};
+    return tensor::CollapseShapeOp::create(b_, loc_, sums, groups);
   }
   Value multiplyForward();
   Value multiplyOfFilters();
@@ -52,7 +66,6 @@ Value TileMultiplier::transform(Value from, ArrayRef<int64_t> to, ArrayRef<doubl
       .getResult();
 }
 
-/// Letters name the dimensions: p planes, the last of `loops` is summed.
 Value TileMultiplier::product(Value left, Value right, StringRef leftLoops, StringRef rightLoops, StringRef loops) {
   SmallVector<int64_t> sizes(loops.size());
   auto mapOf = [&](StringRef letters) {
@@ -104,13 +117,22 @@ Value TileMultiplier::multiplyOfFilters() {
   const int64_t tiles[] = {int64_t(llvm::divideCeil(layer_.places[0], step)),
                            int64_t(llvm::divideCeil(layer_.places[1], step))};
   const int64_t count = layer_.images * tiles[0] * tiles[1];
-  const bool isImageTurned = isTurned(layer_.ofImage), isOtherTurned = isTurned(layer_.ofOther);
+  // Products of two sides that lie along their results are the fastest.
+  const bool isAcross = areChannelsLast(layer_, matrices_), isImageTurned = !isAcross && isTurned(layer_.ofImage),
+             isOtherTurned = !isAcross && isTurned(layer_.ofOther);
   Value data = transform(layer_.image, planesShape(count, layer_.channels, isImageTurned), matrices_.data, side,
                          layer_.ofImage, tiles, layer_.low, step, isImageTurned);
   Value other = transform(layer_.other, planesShape(count, layer_.filters, isOtherTurned), matrices_.filter, side,
                           layer_.ofOther, tiles, none, step, isOtherTurned);
-  Value sums = product(data, other, isImageTurned ? "pct" : "ptc", isOtherTurned ? "pkt" : "ptk",
-                       layer_.isFirstOfImage ? "pckt" : "pkct");
+  const int64_t parts = partsOfSum(layer_, matrices_);
+  Value sums;
+  if (parts == 1)
+    sums = product(data, other, isImageTurned ? "pct" : "ptc", isOtherTurned ? "pkt" : "ptk",
+                   layer_.isFirstOfImage ? "pckt" : "pkct");
+  else
+    sums = joined(product(inParts(data, parts, isImageTurned), inParts(other, parts, isOtherTurned),
+                          isImageTurned ? "pcst" : "pstc", isOtherTurned ? "pkst" : "pstk",
+                          layer_.isFirstOfImage ? "psckt" : "pskct"));
   auto out = cast<RankedTensorType>(op_->getResult(0).getType());
   return transform(sums, out.getShape(), matrices_.result, matrices_.results, layer_.ofOut, one, none,
                    matrices_.results, false);
@@ -127,9 +149,8 @@ bool multiplyTiles(const Convolution &convolution, bool print) {
   const std::optional<TileMatrices> matrices =
       layer ? tilesOf(*layer, said ? std::optional(said.getInt()) : std::nullopt) : std::nullopt;
   if (said && !matrices)
-    op.emitWarning() << '\'' << kTileSideAttr << "' is " << said.getInt()
-                     << " and has no effect: tiles of side 4 (windows of 3 x 3) "
-                     << "and 6 (those, and 5 x 5) are for f32 in steps of one";
+    op.emitWarning() << '\'' << kTileSideAttr << "' is " << said.getInt() << " and has no effect: tiles of side 4 or 6 "
+                     << "(windows of 3 x 3), 6 or 8 (5 x 5) are for f32 in steps of one";
   if (!matrices) {
     if (print)
       op.emitRemark() << "this convolution is computed directly, not by Winograd's: "

@@ -12,7 +12,18 @@ namespace tenon::compiler::dispatch {
 double directTime(const WindowLayer &layer);
 double timeInTiles(const WindowLayer &layer, const TileMatrices &matrices);
 
-/// Nothing where the direct kernel takes no longer.
+/// In how many parts the sums over tiles of a gradient by filters are taken: where tiles of the product are more than
+/// multiprocessors, and so few that the last of them leave many idle.
+int64_t partsOfSum(const WindowLayer &layer, const TileMatrices &matrices);
+
+/// Whether planes have their channels last, by filters, also of an image whose channels come first: the products are
+/// faster then, and the transforms slower.
+bool areChannelsLast(const WindowLayer &layer, const TileMatrices &matrices);
+
+/// Of all planes that are stored.
+double bytesOfPlanes(const WindowLayer &layer, const TileMatrices &matrices);
+
+/// Nothing where the direct kernel takes no longer, or planes more than 4 GiB.
 /// @param side of the tiles, where the program says it: nothing then where there are none of such
 std::optional<TileMatrices> tilesOf(const WindowLayer &layer, std::optional<int64_t> side);
 

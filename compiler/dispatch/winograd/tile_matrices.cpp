@@ -15,9 +15,9 @@ namespace {
 /// Powers of these, and sums of a few of their products, are f32. Of 1/2 and -2 sums grow a third of what they do of 2
 /// and -2: neither are their powers alike nor do they all grow.
 ArrayRef<double> pointsOf(int64_t side) {
-  static constexpr double kPoints[] = {0, 1, -1, 0.5, -2};
-  assert((side == 4 || side == 6) && "tiles of other sides have no points");
-  return ArrayRef(kPoints).take_front(side - 1);
+  static constexpr double kFew[] = {0, 1, -1, 0.5, -2}, kMany[] = {0, 1, -1, 0.5, -0.5, 2, -2};
+  assert((side == 4 || side == 6 || side == 8) && "tiles of other sides have no points");
+  return side == 8 ? ArrayRef(kMany) : ArrayRef(kFew).take_front(side - 1);
 }
 
 /// Coefficients of the product of (x - root), lowest first.

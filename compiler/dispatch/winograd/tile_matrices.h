@@ -21,7 +21,7 @@ struct TileMatrices {
   llvm::SmallVector<double> filter; // G: [side][taps]
   llvm::SmallVector<double> result; // A^T: [results][side]
 
-  /// Of m + r - 1 = 4 or 6.
+  /// Of m + r - 1 = 4, 6 or 8.
   static TileMatrices of(int64_t results, int64_t taps);
 
   /// G of filters that are read backwards.

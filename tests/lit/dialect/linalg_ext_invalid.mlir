@@ -385,3 +385,35 @@ func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi32>, %m: tensor<2xi8>, %u: tenso
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @tiles_of_other_sides(%i: tensor<2x8x8x4xf32>, %o: tensor<35x8x4xf32>) -> tensor<35x8x4xf32> {
+  // expected-error@+1 {{planes}}
+  %r = iree_linalg_ext.tile_transform {matrix = array<f64: 1.0, 0.0, 0.0, 1.0>, rows = 2 : i64, order = array<i64: 0, 1, 2, 3>, tiles = array<i64: 2, 2>, low = array<i64: 0, 0>, step = 4 : i64, turned = false, maps = []} ins(%i : tensor<2x8x8x4xf32>) outs(%o : tensor<35x8x4xf32>) -> tensor<35x8x4xf32>
+  return %r : tensor<35x8x4xf32>
+}
+
+// -----
+
+func.func @tiles_of_no_image(%i: tensor<2x8x8xf32>, %o: tensor<4x8x4xf32>) -> tensor<4x8x4xf32> {
+  // expected-error@+1 {{an image and planes are wanted}}
+  %r = iree_linalg_ext.tile_transform {matrix = array<f64: 1.0, 0.0, 0.0, 1.0>, rows = 2 : i64, order = array<i64: 0, 1, 2, 3>, tiles = array<i64: 2, 2>, low = array<i64: 0, 0>, step = 4 : i64, turned = false, maps = []} ins(%i : tensor<2x8x8xf32>) outs(%o : tensor<4x8x4xf32>) -> tensor<4x8x4xf32>
+  return %r : tensor<4x8x4xf32>
+}
+
+// -----
+
+func.func @tiles_of_halves(%i: tensor<2x8x8x4xf16>, %o: tensor<4x8x4xf16>) -> tensor<4x8x4xf16> {
+  // expected-error@+1 {{f32 of known sizes are wanted}}
+  %r = iree_linalg_ext.tile_transform {matrix = array<f64: 1.0, 0.0, 0.0, 1.0>, rows = 2 : i64, order = array<i64: 0, 1, 2, 3>, tiles = array<i64: 2, 2>, low = array<i64: 0, 0>, step = 4 : i64, turned = false, maps = []} ins(%i : tensor<2x8x8x4xf16>) outs(%o : tensor<4x8x4xf16>) -> tensor<4x8x4xf16>
+  return %r : tensor<4x8x4xf16>
+}
+
+// -----
+
+func.func @tiles_that_overlap_in_a_result(%i: tensor<4x8x4xf32>, %o: tensor<2x4x4x4xf32>) -> tensor<2x4x4x4xf32> {
+  // expected-error@+1 {{an image of tiles side by side is wanted}}
+  %r = iree_linalg_ext.tile_transform {matrix = array<f64: 1.0, 0.0, 0.0, 1.0>, rows = 2 : i64, order = array<i64: 0, 1, 2, 3>, tiles = array<i64: 2, 2>, low = array<i64: 0, 0>, step = 1 : i64, turned = false, maps = []} ins(%i : tensor<4x8x4xf32>) outs(%o : tensor<2x4x4x4xf32>) -> tensor<2x4x4x4xf32>
+  return %r : tensor<2x4x4x4xf32>
+}

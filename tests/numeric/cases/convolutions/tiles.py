@@ -3,8 +3,8 @@
 too): forward, by data and by filters, channels last and first, tiles that end outside of the image, borders of each width.
 
 The bound. A tile is A^T ((sum over c of (G g G^T) * (B^T d B)) A, whose matrices Toom and Cook give. Each transform multiplies by numbers
-that are rounded once and adds at most six terms, from two sides: 14 roundings, of the results 12, of the products as many as there are
-terms. Each is at most half an ulp of what it is a part of, so that the error is below (terms + 44) * EPS times the same formula of the
+that are rounded once and adds at most eight terms, from two sides: 18 roundings, of the results 16, of the products as many as there are
+terms. Each is at most half an ulp of what it is a part of, so that the error is below (terms + 54) * EPS times the same formula of the
 sizes of all numbers. Infinities and NaNs are left out: they spread over their tiles, which no element's bound says (the suite prints so)."""
 import dataclasses
 
@@ -17,8 +17,8 @@ from cases.products.contraction import map_text, one
 from cases.movement import text
 
 LEFT_OUT = ("convolution in tiles", "infinities and NaNs of convolutions in tiles: they spread over a tile, which no bound of an element says")
-POINTS = (0.0, 1.0, -1.0, 0.5, -2.0)
-ROUNDINGS = 44
+POINTS = {4: (0.0, 1.0, -1.0), 6: (0.0, 1.0, -1.0, 0.5, -2.0), 8: (0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0)}
+ROUNDINGS = 54
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,14 +39,17 @@ class Layer:
 
 LAYERS = tuple(Layer(direction, is_first, *rest) for direction in ("", "data", "filters") for is_first in (False, True) for rest in (
     (2, (8, 12), 20, 24, 3, 1, 6), (3, (7, 7), 33, 40, 3, 1, 6), (1, (9, 14), 64, 17, 3, 1, 4), (2, (6, 5), 16, 8, 3, 0, 4),
-    (2, (11, 9), 12, 20, 5, 2, 6), (2, (5, 10), 8, 8, 3, 2, 6)))
+    (2, (11, 9), 12, 20, 5, 2, 6), (2, (5, 10), 8, 8, 3, 2, 6),
+    (2, (10, 13), 36, 20, 5, 2, 8), (1, (8, 5), 8, 12, 5, 1, 8)))
+# Sums over tiles in parts; channels that come first and are last in planes.
+PARTS = (*(Layer("filters", is_first, 16, (16, 16), 130, 66, 3, 1, 6) for is_first in (False, True)), Layer("filters", True, 1, (6, 6), 260, 250, 3, 1, 6))
 BIASED = tuple(Layer("", is_first, 2, (9, 8), 24, 20, 3, 1, side) for is_first in (False, True) for side in (4, 6))
 
 
 def matrices(results, taps):
     """A^T, G, B^T of F(results, taps): polynomials are multiplied by their values at points."""
     side = results + taps - 1
-    points = POINTS[:side - 1]
+    points = POINTS[side]
     data, filters, out = np.zeros((side, side)), np.zeros((side, taps)), np.zeros((results, side))
     for row, point in enumerate(points):
         others = [each for each in points if each != point]
@@ -162,10 +165,10 @@ def first(layer, tensor):
 
 
 def cases(sizes):
-    for number, layer in enumerate(LAYERS + BIASED):
+    for number, layer in enumerate(LAYERS + PARTS + BIASED):
         random = generator("tiles", number)
         inputs = [argument("f32", elements.draw(random, "f32", first(layer, np.empty(shape)).shape, -2, 2)) for shape in shapes(layer)]
-        if number < len(LAYERS):
+        if number < len(LAYERS + PARTS):
             def evaluate(a, b, layer=layer):
                 exact, error = (first(layer, each) for each in evaluated(layer, last(layer, a.v, False), last(layer, b.v, True)))
                 return bounded.finish("f32", exact, error, 1.0)

@@ -52,6 +52,26 @@ TEST_F(TileTransformTest, PlacesThatMayBeOutsideAreAskedAbout) {
   EXPECT_EQ(count(kernel, "llvm.inline_asm"), 15u);
 }
 
+TEST_F(TileTransformTest, OfAnImageWhoseRowsLieSideBySideABlockTurnsTiles) {
+  const std::string image = "tensor<3x40x7x7xf32>", planes = "tensor<16x48x40xf32>";
+  const Plan plan =
+      planOf({image},
+             "tile_transform {matrix = array<f64: -1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0, 1.0, "
+             "0.0, 0.0, -1.0, 0.0, 1.0>, rows = 4 : i64, order = array<i64: 0, 2, 3, 1>, tiles = array<i64: "
+             "4, 4>, low = array<i64: 1, 1>, step = 2 : i64, turned = false, maps = []} ins(%x : " +
+                 image + ") outs(%o : " + planes + ")",
+             planes);
+  EXPECT_EQ(choice(plan, "across"), 1);
+  ASSERT_EQ(plan.grid.size(), 2u);
+  EXPECT_EQ(plan.threads, 256u);
+  mlir::LLVM::LLVMFuncOp kernel = emit(plan);
+  EXPECT_EQ(count(kernel, "llvm.store"), 32u) << "to shared memory, and from there";
+}
+
+TEST_F(TileTransformTest, PartsOfASumAreAddedUp) {
+  EXPECT_EQ(count(emit(imageOf("tensor<3x8x8x5xf32>", "4, 4", "tensor<32x48x5xf32>")), "llvm.load"), 32u);
+}
+
 TEST_F(TileTransformTest, TilesThatEndOutsideAreCut) {
   EXPECT_EQ(count(emit(imageOf("tensor<3x8x8x5xf32>", "4, 4", "tensor<16x48x5xf32>")), "llvm.store"), 4u);
   EXPECT_EQ(count(emit(imageOf("tensor<3x8x8x5xf32>", "4, 4", "tensor<16x48x5xf32>")), "scf.if"), 1u);
