@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/input/tensors/generalize.h"
 
+#include "compiler/dialect/tile_side.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -27,7 +29,11 @@ struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
   LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
     if (isa<linalg::GenericOp>(op) || (keepsFill_ && isa<linalg::FillOp>(op)) || !op.hasPureTensorSemantics())
       return failure();
-    return linalg::generalizeNamedOp(rewriter, op);
+    const Attribute side = op->getAttr(kTileSideAttr);
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+    if (succeeded(made) && side)
+      (*made)->setAttr(kTileSideAttr, side);
+    return made;
   }
 
 private:

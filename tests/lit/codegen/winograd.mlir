@@ -3,7 +3,7 @@
 // RUN: tenon-compile %s -o %t.tenon --target=sm_90a --images=ptx --f32-convolutions=winograd --print-dispatches 2>&1 | FileCheck %s --check-prefix=SAID
 // RUN: rm -rf %t.direct %t.unsaid
 // RUN: tenon-compile %s -o %t.tenon --target=sm_90a --images=ptx --f32-convolutions=direct --dump-kernels-to=%t.direct
-// RUN: sed 's/ attrs = {tenon.tile_side = . : i64}/ /' %s > %t.unsaid.mlir
+// RUN: sed -E 's/( attrs =)? \{tenon.tile_side = . : i64\}/ /' %s > %t.unsaid.mlir
 // RUN: tenon-compile %t.unsaid.mlir -o %t.tenon --target=sm_90a --images=ptx --dump-kernels-to=%t.unsaid
 // RUN: diff -r %t.direct %t.unsaid
 // RUN: not tenon-compile %s --f32-convolutions=fast -o %t.tenon 2>&1 | FileCheck %s --check-prefix=FLAG
@@ -33,6 +33,19 @@ func.func @tiles(%i: tensor<2x9x10x8xf32>, %w: tensor<12x3x3x8xf32>) -> tensor<2
     linalg.yield %t : f32
   } -> tensor<2x9x10x12xf32>
   return %p : tensor<2x9x10x12xf32>
+}
+
+// A named convolution says so, too, alone or beside others.
+// CHECK-LABEL: func.func @named
+// CHECK: iree_linalg_ext.tile_transform{{.*}} -> tensor<36x8x8xf32>
+// CHECK: iree_linalg_ext.tile_transform{{.*}} -> tensor<2x6x6x12xf32>
+// CHECK: return
+func.func @named(%i: tensor<2x8x8x8xf32>, %w: tensor<12x3x3x8xf32>) -> tensor<2x6x6x12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x6x6x12xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x6x6x12xf32>) -> tensor<2x6x6x12xf32>
+  %p = linalg.conv_2d_nhwc_fhwc {tenon.tile_side = 6 : i64} ins(%i, %w : tensor<2x8x8x8xf32>, tensor<12x3x3x8xf32>) outs(%f : tensor<2x6x6x12xf32>) -> tensor<2x6x6x12xf32>
+  return %p : tensor<2x6x6x12xf32>
 }
 
 // In steps of two, and as large as one of any size is.

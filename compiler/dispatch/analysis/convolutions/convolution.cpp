@@ -101,7 +101,10 @@ linalg::GenericOp genericWindowOf(linalg::LinalgOp op) {
     return generic;
   IRRewriter rewriter(op->getContext());
   rewriter.setInsertionPoint(op);
+  const Attribute side = op->getAttr(kTileSideAttr);
   FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+  if (succeeded(made) && side)
+    (*made)->setAttr(kTileSideAttr, side);
   return succeeded(made) ? *made : linalg::GenericOp();
 }
 
