@@ -80,15 +80,19 @@ bool LayerReader::readBorder() {
   const std::optional<Border> found = borderOf(border.getBody()->getTerminator()->getOperand(0), border);
   if (!found)
     return true;
+  SmallVector<int64_t, 4> offsets;
   for (auto [dimension, expr] : llvm::enumerate(found->map.getResults())) {
     const std::optional<LinearExpr> linear = LinearExpr::of(expr, found->map.getNumDims());
     if (!linear)
       return true;
     for (auto [loop, factor] : llvm::enumerate(linear->factors))
       if (factor != (loop == dimension ? 1 : 0))
-        return true;
-    offsets_[dimension] = linear->offset;
+        return true; // of another order of dimensions: it is read with its border
+    offsets.push_back(linear->offset);
   }
+  if (offsets.size() != offsets_.size())
+    return true;
+  offsets_ = offsets;
   layer_.image = found->image;
   return true;
 }

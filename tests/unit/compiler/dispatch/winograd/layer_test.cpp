@@ -64,6 +64,59 @@ TEST_F(LayerTest, TheGradientByFilters) {
   EXPECT_FALSE(found->isFirstOfImage);
 }
 
+/// The border's image has its dimensions in the order y, c, x, n: what is convolved is the tensor that has the border.
+TEST_F(LayerTest, ABorderAroundAnImageOfAnotherOrder) {
+  mlir::func::FuncOp function = parseFunction(R"mlir(
+func.func @f(%x: tensor<8x5x6x2xf32>, %f: tensor<12x3x3x5xf32>) -> tensor<8x6x2x12xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c6 = arith.constant 6 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %t = tensor.empty() : tensor<10x8x5x2xf32>
+  %wide = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} outs(%t : tensor<10x8x5x2xf32>) {
+  ^bb0(%o: f32):
+    %y = linalg.index 0 : index
+    %x0 = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %n = linalg.index 3 : index
+    %y1 = arith.subi %y, %c1 : index
+    %isRow = arith.cmpi ult, %y1, %c8 : index
+    %x1 = arith.subi %x0, %c1 : index
+    %isColumn = arith.cmpi ult, %x1, %c6 : index
+    %isInside = arith.andi %isRow, %isColumn : i1
+    %y2 = arith.minsi %y1, %c7 : index
+    %y3 = arith.maxsi %y2, %c0 : index
+    %x2 = arith.minsi %x1, %c5 : index
+    %x3 = arith.maxsi %x2, %c0 : index
+    %v = tensor.extract %x[%y3, %c, %x3, %n] : tensor<8x5x6x2xf32>
+    %q = arith.select %isInside, %v, %zero : f32
+    linalg.yield %q : f32
+  } -> tensor<10x8x5x2xf32>
+  %e = tensor.empty() : tensor<8x6x2x12xf32>
+  %s = linalg.fill ins(%zero : f32) outs(%e : tensor<8x6x2x12xf32>) -> tensor<8x6x2x12xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(y, x, n, k, r, s, c) -> (y + r, x + s, c, n)>, affine_map<(y, x, n, k, r, s, c) -> (k, r, s, c)>, affine_map<(y, x, n, k, r, s, c) -> (y, x, n, k)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%wide, %f : tensor<10x8x5x2xf32>, tensor<12x3x3x5xf32>) outs(%s : tensor<8x6x2x12xf32>) attrs = {tenon.tile_side = 6 : i64} {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %m = arith.mulf %a, %b : f32
+    %u = arith.addf %sum, %m : f32
+    linalg.yield %u : f32
+  } -> tensor<8x6x2x12xf32>
+  return %p : tensor<8x6x2x12xf32>
+})mlir");
+  const auto ops = llvm::to_vector(function.getOps<mlir::linalg::GenericOp>());
+  ASSERT_EQ(ops.size(), 2u);
+  const std::optional<Convolution> convolution = Convolution::of(ops[1]);
+  ASSERT_TRUE(convolution);
+  const auto found = WindowLayer::of(*convolution);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->image, ops[0]->getResult(0));
+  EXPECT_EQ(found->low, (std::array<int64_t, 2>{0, 0}));
+}
+
 TEST_F(LayerTest, OthersAreNone) {
   EXPECT_FALSE(layer({.type = "f64"}));
   EXPECT_FALSE(layer({.image = "d0, d2 * 2 + d5, d3 * 2 + d6, d4"})) << "in steps of two";
