@@ -115,6 +115,8 @@ private:
       return; // how a function's tensors are handed over, which its types say (read_buffer_views, read_fences)
     if (dialect == kPrefix) {
       checkSpelling(name, tenonAttributes());
+      if (name == kTileSideAttr)
+        checkTileSide(entry.getValue());
     } else if (dialect == "hal") {
       if (name != kDeviceTargets && editDistance(std::string_view(name), std::string_view(kDeviceTargets)) <= 3)
         checkSpelling(name, {kDeviceTargets.str()});
@@ -143,6 +145,20 @@ private:
     else
       error << ": '" << kFallbackAttr << "' and '" << kClusterAttr
             << "' are those that exports and extern dispatches take, '" << kTileAttr << "' contractions";
+  }
+
+  void checkTileSide(Attribute side) {
+    auto number = dyn_cast<IntegerAttr>(side);
+    const bool isNumber = number && number.getType().isSignlessInteger(64),
+               isLinalg = op_->getName().getDialectNamespace() == "linalg";
+    if ((isNumber && isLinalg) || !reported_.insert({op_, kTileSideAttr}).second)
+      return;
+    ok_ = false;
+    if (isLinalg)
+      op_->emitError() << "'" << kTileSideAttr << "' is " << side << "; wanted: a number, such as 6 : i64";
+    else
+      op_->emitError() << "'" << kTileSideAttr << "' says how a convolution of linalg is computed, and this is '"
+                       << op_->getName() << "', which is none";
   }
 
   /// The first attribute of each dialect is shown.

@@ -8,6 +8,11 @@
 // RUN: diff -r %t.direct %t.unsaid
 // RUN: not tenon-compile %s --f32-convolutions=fast -o %t.tenon 2>&1 | FileCheck %s --check-prefix=FLAG
 
+// RUN: sed 's/tile_side = 6 : i64/tile_side = "6"/' %s > %t.bad.mlir && not tenon-compile %t.bad.mlir -o %t.tenon 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: sed 's/tensor.empty() :/tensor.empty() {tenon.tile_side = 6 : i64} :/' %s > %t.bad.mlir && not tenon-compile %t.bad.mlir -o %t.tenon 2>&1 | FileCheck %s --check-prefix=NONE
+
+// TYPE: error: 'tenon.tile_side' is "6"; wanted: a number, such as 6 : i64
+// NONE: error: 'tenon.tile_side' says how a convolution of linalg is computed, and this is 'tensor.empty', which is none
 // FLAG: --f32-convolutions is 'direct' or 'winograd', not 'fast'
 
 // CHECK-LABEL: func.func @tiles
