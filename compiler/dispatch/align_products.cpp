@@ -17,6 +17,7 @@
 #include "compiler/dispatch/products/images/channels_last.h"
 #include "compiler/dispatch/products/images/filters_along.h"
 #include "compiler/dispatch/products/images/joined_images.h"
+#include "compiler/dispatch/products/images/picked_places.h"
 #include "compiler/dispatch/products/images/scalar_channels_last.h"
 #include "compiler/dispatch/products/images/turned_filters.h"
 #include "compiler/dispatch/products/matrix_product.h"
@@ -58,6 +59,16 @@ bool isOfSmallGroups(const Convolution &convolution) {
   return (product && GroupedWindows::of(*product)) || (sum && GroupedFilters::of(*sum));
 }
 
+/// What the operation has become, which is gone then, where it reads places of its image that were picked.
+linalg::LinalgOp withPickedPlaces(linalg::LinalgOp op) {
+  linalg::GenericOp window = isMatrixProduct(op) ? linalg::GenericOp() : genericWindowOf(op);
+  if (!window)
+    return op;
+  const std::optional<Convolution> convolution = Convolution::ofUnknownImages(window);
+  const bool isPicked = convolution && !isOfSmallGroups(*convolution) && pickPlaces(*convolution);
+  return cast<linalg::LinalgOp>((isPicked ? joinSums(window) : window).getOperation());
+}
+
 /// @param tiles how convolutions of f32 are computed by Winograd's, where that is allowed
 void align(Convolution convolution, function_ref<bool(const Convolution &)> tiles) {
   if (isOfSmallGroups(convolution))
@@ -74,7 +85,7 @@ void align(Convolution convolution, function_ref<bool(const Convolution &)> tile
   }
   if (!convolution.isOnCores)
     return bringScalarChannelsLast(convolution);
-  if (!convolution.hasManyChannels() && multiplyShiftedImages(convolution))
+  if (!convolution.hasManyChannels() && (multiplyShiftedImages(convolution) || readsBothAcross(convolution)))
     return;
   if (!convolution.hasManyChannels()) {
     linalg::GenericOp joined = joinWindowWithChannels(convolution);
@@ -135,7 +146,8 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       }
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
     }
-    for (linalg::LinalgOp op : found) {
+    for (linalg::LinalgOp each : found) {
+      linalg::LinalgOp op = withPickedPlaces(each);
       if (isMatrixProduct(op)) {
         if (!hasOwnKernel(op))
           alignOperands(op);

@@ -5,6 +5,7 @@
 #include "compiler/dispatch/analysis/groups/form_group.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
@@ -188,6 +189,10 @@ void Former::joinProducers(linalg::GenericOp op) {
       continue;
     if (op->hasAttr(kChainAttr) && producer->hasAttr(kStoredAttr)) // of rows: not for each weight anew
       continue;
+    if (producer->hasAttr(kOwnKernelAttr)) {
+      boundaries_.push_back({producer, op, "a kernel of its own makes the copy"});
+      continue;
+    }
     std::string reason;
     if (!join({numberOf(producer), numberOf(op)}, reason))
       boundaries_.push_back({producer, op, reason});

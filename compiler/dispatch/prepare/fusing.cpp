@@ -6,6 +6,7 @@
 #include "compiler/dispatch/analysis/groups/behind_product.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
@@ -317,6 +318,8 @@ bool shouldFuse(OpOperand *operand) {
   if (!producer || !consumer || operandsOfBoth(producer, consumer) > kMostOperands ||
       !saysLoopSizes(producer, operand) || readsTurnedCopy(*operand) ||
       (consumer->hasOneUse() && readsTurnedCopy(*consumer->use_begin())))
+    return false;
+  if (producer->hasAttr(kOwnKernelAttr))
     return false;
   if (producer->hasAttr(kStoredAttr) && consumer->hasAttr(kChainAttr)) // of rows: not for each weight anew
     return false;

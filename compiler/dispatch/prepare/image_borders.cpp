@@ -60,7 +60,7 @@ bool isBorderOfProduct(linalg::GenericOp producer, OpOperand *operand) {
   if (!channel || (!isOnCores && !isExact))
     return false;
   // Of a gradient by filters the channels are not summed over.
-  const bool mayLieAcross = isExact || image.getElementTypeBitWidth() == 16;
+  const bool mayLieAcross = isExact || image.getElementTypeBitWidth() == 16 || image.getElementType().isF32();
   if (!llvm::is_contained(product->reduced, channel.getPosition()) && !(mayLieAcross && isOfFilters))
     return false;
   return image.getShape().back() * elementBytes(image.getElementType()) % kVectorBytes == 0;

@@ -10,11 +10,13 @@
 //   tf32): [k, 4097] -> [4097, k], rows of reduced elements, which are made longer where that is needed.
 //
 // Of tf32 on Hopper alone one aligned operand may stay as it is (analysis/products/hopper_tf32.h): of two that lie
-// across, the smaller one is copied, also where it is not known how large they are.
+// across, the smaller one is copied, also where it is not known how large they are; none where warps read both sooner
+// (analysis/products/across_twice.h).
 #include "compiler/dispatch/products/matrix_product.h"
 
 #include "abi/arch_table.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/across_twice.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/products/images/channels_last.h"
@@ -253,6 +255,8 @@ bool MatrixProduct::isTurnedBeside(const OpOperand *turned) const {
   const bool isFirst = sides_[0].operand == turned;
   const Side &side = sides_[isFirst ? 0 : 1], &other = sides_[isFirst ? 1 : 0];
   const int64_t size = elementsOf(side.type), others = elementsOf(other.type);
+  if (staysAcross(other) && isKnown_ && isSoonerByWarps({batch_, rows_, columns_, depth_}))
+    return false;
   if (staysAcross(other))
     return size < others || (size == others && isFirst);
   return isLarge(/*isUnaligned=*/false) && size * kTimesSmaller <= others;

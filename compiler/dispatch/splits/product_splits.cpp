@@ -5,9 +5,11 @@
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/across_twice.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/splits/across_splits.h"
 #include "compiler/dispatch/splits/cluster_splits.h"
 #include "compiler/dispatch/splits/filter_splits.h"
 #include "compiler/dispatch/splits/warp_splits.h"
@@ -41,16 +43,6 @@ constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicr
 constexpr int64_t kLeastOfPlaces = 512;
 // Large tiles without tensor cores that a multiprocessor has at a time: one alone has too few warps.
 constexpr int64_t kScalarTilesAtOnce = 2;
-
-/// Whether the right side lies across.
-bool liesAcross(const Contraction &product) {
-  linalg::GenericOp op = product.op;
-  if (product.right.inputs.size() != 1)
-    return false;
-  const AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(product.right.inputs.front()));
-  return map.getNumResults() != 0 &&
-         llvm::none_of(product.reduced, [&](unsigned loop) { return map.getResults().back().isFunctionOfDim(loop); });
-}
 
 /// Whether the side comes to tiles in boxes: it lies in memory as it is multiplied.
 bool isInMemory(const Contraction &product, const ContractionSide &side) {
@@ -314,7 +306,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
                         sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
   // Tiles have 128 positions of a side that lies across in tf32 (analysis/products/hopper_tf32.h).
-  const bool isAcross = mayRoundForTensorCores(*product) && !hasCores && hasHopperTf32(op) && liesAcross(*product);
+  const bool isAcross =
+      mayRoundForTensorCores(*product) && !hasCores && hasHopperTf32(op) && liesAcross(*product, product->right);
   const int64_t blocks = skinny     ? batch * int64_t(llvm::divideCeil(uint64_t(skinny->wideSize), kWideOfBlock))
                          : isAcross ? tiles(64, 128)
                          : hasCores ? (rows <= 64 ? tiles(64, isNarrow ? 64 : 128) : tiles(128, 64))
@@ -341,8 +334,12 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   if (!skinny && mayBe && mayBeInClusters(*product) && hasCores)
     if (const std::optional<Split> split = clusterSplitOf(op, *product))
       return ProductSplit{split};
+  if (!skinny && mayBe && liesAcrossTwice(*product) && product->isSummedByAll(loop))
+    return ProductSplit{acrossSplitOf(op, *product)};
   if (!skinny && isForClusters(*product, tiles(64, isAcross ? 128 : 64), most))
     return ProductSplit{};
+  if (!skinny && mayBe && !hasCores && isReadIntoRegisters(*product))
+    return ProductSplit{registersSplitOf(op, *product)};
   // Of few rows and four bytes, what one block reads at a time keeps no multiprocessor busy.
   const bool isByLanes = skinny && !hasCores && factorTypeOf(product->left.value).isF32();
   const int64_t enough = isByLanes ? kMultiprocessors : skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks;

@@ -56,11 +56,11 @@ func.func @unaligned(%i: tensor<8x256x7x7xf32>, %w: tensor<512x256x1x1xf32>) -> 
 
 // A copy of the image for each column of the window.
 // CHECK-LABEL: func.func @few_images
-// CHECK: tensor<3x2x128x10x16xf32>
-// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1], [2], [3, 4]] : tensor<3x2x128x10x16xf32> into tensor<3x2x128x160xf32>
+// CHECK: tensor<2x128x3x10x16xf32>
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0], [1], [2], [3, 4]] : tensor<2x128x3x10x16xf32> into tensor<2x128x3x160xf32>
 // CHECK: linalg.generic
 // CHECK: return
-// TILE: contraction 'tf32; 128x3x3x128x2x128 pppprr: f32(d2, d4, d3, d5 + d1 * 16), f32(d4, d0, d5), mulf, addf -> f32(d0, d1, d2, d3)'
+// TILE: contraction 'tf32; 128x3x3x128x2x128 pppprr: f32(d4, d3, d2, d5 + d1 * 16), f32(d4, d0, d5), mulf, addf -> f32(d0, d1, d2, d3)'
 // TILE: by = "wgmma"
 func.func @few_images(%i: tensor<2x10x18x128xf32>, %g: tensor<2x8x16x128xf32>) -> tensor<128x3x3x128xf32> {
   %zero = arith.constant 0.0 : f32
@@ -76,6 +76,35 @@ func.func @few_images(%i: tensor<2x10x18x128xf32>, %g: tensor<2x8x16x128xf32>) -
     linalg.yield %t : f32
   } -> tensor<128x3x3x128xf32>
   return %p : tensor<128x3x3x128xf32>
+}
+
+// Of 64 channels copies take longer than warps, which read both sides as they lie, the border too.
+// CHECK-LABEL: func.func @by_warps
+// CHECK-NOT: linalg.transpose
+// CHECK-NOT: linalg.generic
+// CHECK: tensor.pad
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %arg1 : tensor<2x18x34x64xf32>, tensor<2x16x32x64xf32>)
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+// TILE: by = "mma.sync"
+func.func @by_warps(%i: tensor<2x16x32x64xf32>, %g: tensor<2x16x32x64xf32>) -> tensor<64x3x3x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wide = tensor.pad %i low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%n: index, %y: index, %x: index, %c: index):
+    tensor.yield %zero : f32
+  } : tensor<2x16x32x64xf32> to tensor<2x18x34x64xf32>
+  %e = tensor.empty() : tensor<64x3x3x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x3x3x64xf32>) -> tensor<64x3x3x64xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(f, r, s, c, n, y, x) -> (n, y + r, x + s, c)>, affine_map<(f, r, s, c, n, y, x) -> (n, y, x, f)>,
+      affine_map<(f, r, s, c, n, y, x) -> (f, r, s, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%wide, %g : tensor<2x18x34x64xf32>, tensor<2x16x32x64xf32>) outs(%f : tensor<64x3x3x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %s: f32):
+    %m = arith.mulf %x, %y : f32
+    %t = arith.addf %s, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<64x3x3x64xf32>
+  return %p : tensor<64x3x3x64xf32>
 }
 
 }

@@ -37,6 +37,10 @@ private:
   Values fragmentsOf(Value step, uint32_t part);
   Values leftFragment(Value step, uint32_t number, uint32_t part);
   Values rightFragments(Value step, uint32_t pair, uint32_t part);
+  bool isReadSingly(const OperandTile &tile) const {
+    return kernel_.product.warpElement().isTF32() && !tile.liesAlongReduced();
+  }
+  Values elementsOf(OperandTile &tile, Value arena, Value first, uint32_t part);
   uint32_t parts() const { return depthBytes_ / kFragmentDepthBytes; }
 
   ProductKernel kernel_;
@@ -46,9 +50,32 @@ private:
   const uint32_t down_, pairs_; // fragments of the warp, those beside each other two by two
 };
 
+/// Of tf32 that lie across, 16 positions from `first` on and the part's eight reduced elements, one by one: of those
+/// eight positions from each other, at two reduced elements each. Which reduced elements a lane has is free where both
+/// sides lie so: neighbours, so that four lanes read four lines whose chunks are no neighbours, which are all banks
+/// once.
+TensorCoreProduct::Values TensorCoreProduct::elementsOf(OperandTile &tile, Value arena, Value first, uint32_t part) {
+  constexpr uint32_t kLines = 8, kChunk = 4;
+  const bool areBoth = !tiles_.left.liesAlongReduced() && !tiles_.right.liesAlongReduced();
+  Value lane = tiles_.lane(), line = k_.mul(k_.rem(lane, k_.number(4)), k_.number(areBoth ? 2 : 1));
+  Values elements;
+  for (uint32_t next = 0; next < 2; ++next)
+    for (uint32_t half = 0; half < 2; ++half) {
+      Value row = k_.add(line, k_.number(part * kLines + next * (areBoth ? 1 : kLines / 2)));
+      Value position = k_.add(k_.add(first, k_.div(lane, k_.number(4))), k_.number(half * 8));
+      Value chunk = k_.at(arena, k_.b.getI8Type(), tile.offsetOf(row, k_.div(position, k_.number(kChunk))));
+      Value at = k_.at(chunk, k_.b.getI32Type(), k_.rem(position, k_.number(kChunk)));
+      elements.push_back(k_.load(k_.b.getI32Type(), at, sizeof(float)));
+    }
+  return elements;
+}
+
 /// 16 x 16 elements of the left operand: four registers.
 TensorCoreProduct::Values TensorCoreProduct::leftFragment(Value step, uint32_t number, uint32_t part) {
   Value lane = tiles_.lane(), eight = k_.number(8), row, chunk;
+  if (isReadSingly(tiles_.left))
+    return elementsOf(tiles_.left, tiles_.leftAt(step), k_.add(tiles_.firstRow(), k_.number(number * kFragmentRows)),
+                      part);
   if (tiles_.left.liesAlongReduced()) {
     row = k_.add(k_.add(tiles_.firstRow(), k_.number(number * kFragmentRows)), k_.rem(lane, k_.number(16)));
     chunk = k_.add(k_.number(part * 2), k_.div(lane, k_.number(16)));
@@ -65,6 +92,11 @@ TensorCoreProduct::Values TensorCoreProduct::leftFragment(Value step, uint32_t n
 /// Twice 16 x 8 elements of the right operand, side by side: two registers each.
 TensorCoreProduct::Values TensorCoreProduct::rightFragments(Value step, uint32_t pair, uint32_t part) {
   Value lane = tiles_.lane(), eight = k_.number(8), row, chunk;
+  if (isReadSingly(tiles_.right)) {
+    const Values all = elementsOf(tiles_.right, tiles_.rightAt(step),
+                                  k_.add(tiles_.firstColumn(), k_.number(pair * 2 * kFragmentColumns)), part);
+    return {all[0], all[2], all[1], all[3]};
+  }
   Value inDepth = k_.rem(k_.div(lane, eight), k_.number(2)), inPair = k_.div(lane, k_.number(16));
   if (tiles_.right.liesAlongReduced()) {
     row = k_.add(k_.add(tiles_.firstColumn(), k_.number(pair * 2 * kFragmentColumns)),

@@ -13,6 +13,13 @@ namespace tenon::compiler::codegen {
 // Fragments below each other of which a warp stores results at once, where it has so many.
 static constexpr uint32_t kPartFragments = 2;
 
+static constexpr uint32_t kAcrossBytes = 128;
+
+/// Tensor cores turn neither those nor f64, so that whoever reads them takes them from where they lie.
+static bool isReadSingly(Type element) {
+  return element && element.isTF32();
+}
+
 /// Eight warps of high tiles are four below each other, so that the part of each is near a square.
 static uint32_t warpsDown(uint32_t rows, uint32_t columns, uint32_t warps) {
   return warps == 8 && rows >= 2 * columns ? 4 : 2;
@@ -20,7 +27,8 @@ static uint32_t warpsDown(uint32_t rows, uint32_t columns, uint32_t warps) {
 
 TileOfWarps::TileOfWarps(const ProductKernel &kernel, Type element, Type rightElement, uint32_t stages)
     : kernel_(kernel), k_(kernel.k), space(kernel), core(k_, element, rightElement, kernel.target),
-      left(kernel, space, core, kernel.product.left), right(kernel, space, core, kernel.product.right), stages_(stages),
+      left(kernel, space, core, kernel.product.left, false, kAcrossBytes, isReadSingly(element)),
+      right(kernel, space, core, kernel.product.right, false, kAcrossBytes, isReadSingly(element)), stages_(stages),
       warpsDown_(warpsDown(kernel.rows, kernel.columns, k_.threads / 32)), warpsAcross_(k_.threads / 32 / warpsDown_),
       warpRows_(kernel.rows / warpsDown_), warpColumns_(kernel.columns / warpsAcross_) {}
 

@@ -16,12 +16,14 @@ static constexpr uint32_t kAtOnce = 8, kRunsAtOnce = 4;
 static constexpr uint32_t kVectorBytes = 16;
 
 OperandTile::OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
-                         bool isRounded, uint32_t acrossBytes)
+                         bool isRounded, uint32_t acrossBytes, bool isReadSingly)
     : kernel_(kernel), space_(space), core_(core), operand_(operand), k_(kernel.k),
       element_(kernel.product.tileElement(operand)),
       side_(&operand == &kernel.product.left ? kernel.rows : kernel.columns),
       elementBytes_(dispatch::elementBytes(element_)), isRounded_(isRounded && operand.value.getType().isF32()),
-      staysAcross_(element_.isF64() || (isRounded && kernel.product.isReadAcross(operand))), acrossBytes_(acrossBytes),
+      staysAcross_(element_.isF64() || (isRounded && kernel.product.isReadAcross(operand)) ||
+                   (isReadSingly && elementBytes_ == sizeof(float) && operand.isCopied())),
+      acrossBytes_(acrossBytes),
       width_(liesAsInMemory() ? chunk()
                               : std::min(chunk(), vectorWidth(kernel.kernel, kernel.shape, operand.vectorAxis))) {}
 

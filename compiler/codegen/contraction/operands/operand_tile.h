@@ -7,7 +7,8 @@
 //
 // Elements of 8 or 32 bits lie along the reduced elements: tensor cores turn only those of 16 bits. What is
 // adjacent across in memory is put there one by one. But for tf32 that warpgroups read into registers
-// (Product::isReadAcross), and for f64, which are read one by one: they stay as they are, in blocks of 128 bytes.
+// (Product::isReadAcross), and for tf32 of warps and f64, which are read one by one: they stay as they are, in blocks
+// of 128 bytes.
 //
 // Eight rows at the same chunk would meet the same banks; so the chunk at which one lies is changed by the number of
 // its row. It is the order that sm_90's instructions call a swizzle of 64 or 128 bytes. Of f64 sixteen lanes read
@@ -24,8 +25,9 @@ public:
   /// @param isRounded of warpgroups: f32 are tf32 in the tile; else whoever reads them rounds
   /// @param acrossBytes of a row of 16-bit elements that are adjacent across: 128, however few positions there are; or
   /// 64, where the tile has no room for more than a side of 32
+  /// @param isReadSingly whoever reads it reads f32 one by one, which then lie as they do in memory
   OperandTile(const ProductKernel &kernel, TileSpace &space, TensorCore &core, const Operand &operand,
-              bool isRounded = false, uint32_t acrossBytes = 128);
+              bool isRounded = false, uint32_t acrossBytes = 128, bool isReadSingly = false);
 
   const Operand &operand() const { return operand_; }
   uint32_t side() const { return side_; }

@@ -82,11 +82,21 @@ AffineExpr withoutUnits(AffineExpr expr, ArrayRef<int64_t> sizes, AffineMap writ
   return simplifyAffineExpr(expr.replaceDims(loops), sizes.size(), 0);
 }
 
-/// Sums over loops that every operand has side by side become one loop.
-void joinSums(linalg::GenericOp op, IRRewriter &rewriter) {
+void dropLoops(linalg::GenericOp op, const SmallVector<unsigned> &loops) {
+  IRRewriter rewriter(op);
+  linalg::ControlDropUnitDims control;
+  control.controlFn = [&](Operation *) { return loops; };
+  FailureOr<linalg::DropUnitDimsResult> dropped = linalg::dropUnitDims(rewriter, op, control);
+  if (succeeded(dropped))
+    rewriter.replaceOp(op, dropped->replacements);
+}
+
+} // namespace
+
+linalg::GenericOp joinSums(linalg::GenericOp op) {
   const SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (op.hasIndexSemantics() || !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
-    return;
+    return op;
   SmallVector<ReassociationIndices> joined;
   ReassociationIndices run; // of reduced loops, side by side
   auto endRun = [&] {
@@ -108,24 +118,15 @@ void joinSums(linalg::GenericOp op, IRRewriter &rewriter) {
     run.push_back(loop);
   }
   endRun();
-  rewriter.setInsertionPoint(op);
   if (joined.empty())
-    return;
-  FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(op, joined, rewriter);
-  if (succeeded(collapsed))
-    rewriter.replaceOp(op, collapsed->results);
-}
-
-void dropLoops(linalg::GenericOp op, const SmallVector<unsigned> &loops) {
+    return op;
   IRRewriter rewriter(op);
-  linalg::ControlDropUnitDims control;
-  control.controlFn = [&](Operation *) { return loops; };
-  FailureOr<linalg::DropUnitDimsResult> dropped = linalg::dropUnitDims(rewriter, op, control);
-  if (succeeded(dropped))
-    rewriter.replaceOp(op, dropped->replacements);
+  FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(op, joined, rewriter);
+  if (failed(collapsed))
+    return op;
+  rewriter.replaceOp(op, collapsed->results);
+  return cast<linalg::GenericOp>(collapsed->collapsedOp.getOperation());
 }
-
-} // namespace
 
 void dropUnitOffsets(func::FuncOp function) {
   SmallVector<linalg::GenericOp> found;
@@ -134,7 +135,6 @@ void dropUnitOffsets(func::FuncOp function) {
         llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) { return sumsOverPlaces(op, map); }))
       found.push_back(op);
   });
-  IRRewriter rewriter(function.getContext());
   for (linalg::GenericOp op : found) {
     const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -147,8 +147,8 @@ void dropUnitOffsets(func::FuncOp function) {
       }
       map = AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, map.getContext());
     }
-    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    joinSums(op, rewriter);
+    op.setIndexingMapsAttr(OpBuilder(op).getAffineMapArrayAttr(maps));
+    joinSums(op);
   }
 }
 
@@ -159,9 +159,8 @@ void joinSumsOfAll(func::FuncOp function) {
         isTreeReduction(op) && llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic))
       found.push_back(op);
   });
-  IRRewriter rewriter(function.getContext());
   for (linalg::GenericOp op : found)
-    joinSums(op, rewriter);
+    joinSums(op);
 }
 
 void dropUnitSums(func::FuncOp function) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace tenon::compiler::dispatch {
 
@@ -11,6 +12,10 @@ namespace tenon::compiler::dispatch {
 /// shares with others. image[n, y + ky, x + kx, c] is image[n, y, x, c] for a window of one. Then sums over loops that
 /// every operand has side by side, n, y and x, are one.
 void dropUnitOffsets(mlir::func::FuncOp function);
+
+/// Sums over loops that every operand has side by side become one loop.
+/// @return the operation, or what it has become, where it is gone
+mlir::linalg::GenericOp joinSums(mlir::linalg::GenericOp op);
 
 /// Sums of unknown size over all dimensions of tensors, such as a loss, become sums over one: those are taken apart
 /// into parts however long each dimension turns out to be (splits/).

@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/groups/behind_product.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 
@@ -210,7 +211,7 @@ bool isStoredNarrow(linalg::GenericOp producer) {
 bool shouldInline(tensor::ExtractOp read, linalg::GenericOp reader) {
   auto producer = read.getTensor().getDefiningOp<linalg::GenericOp>();
   return producer && producer != reader && producer->getBlock() == reader->getBlock() && isElementwise(producer) &&
-         !isTurnedForWindows(producer, reader) && !turnsOperand(producer) &&
+         !producer->hasAttr(kOwnKernelAttr) && !isTurnedForWindows(producer, reader) && !turnsOperand(producer) &&
          (isMove(producer) || (producer->hasOneUse() && isWorthIt(producer, reader) && readsOnce(read, reader))) &&
          !isStoredNarrow(producer) && isSafeWhereEmpty(producer) && !isOfManyBoundaries(producer, reader) &&
          tensorsOf(producer, reader) <= kMostTensors && workOf(producer) + workOf(reader) <= kMostWork;

@@ -3,6 +3,7 @@
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/products/images/turned_tensor.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -17,6 +18,9 @@ constexpr int64_t kVectorBytes = 16;
 // A product of fewer multiplications is over before copies are, and of fewer channels most of the time goes to reading.
 constexpr double kLeastMultiplications = 1 << 26;
 constexpr int64_t kLeastChannels = 64;
+// Of tf32 on an H200, in a microsecond: operations of warps that read element by element, of warpgroups, and bytes that
+// copies read and write.
+constexpr double kByWarps = 35e6, kByWarpgroups = 250e6, kBytesInMicrosecond = 3e6;
 
 /// An operand whose dimensions are each moved by a loop of its own: one of channels, and those that are summed over.
 struct Side {
@@ -26,6 +30,8 @@ struct Side {
   SmallVector<int64_t> order; // of the dimensions: as loops are summed, channels last
 
   static std::optional<Side> of(linalg::GenericOp op, OpOperand *operand, ArrayRef<unsigned> summed);
+  /// Whether what is summed lies behind each channel: tensor cores turn 16 bits alone.
+  bool isAlong() const { return type.getElementType().isF32(); }
   bool isUnaligned() const {
     return type.getShape().back() * int64_t(elementBytes(type.getElementType())) % kVectorBytes != 0;
   }
@@ -34,7 +40,9 @@ struct Side {
 std::optional<Side> Side::of(linalg::GenericOp op, OpOperand *operand, ArrayRef<unsigned> summed) {
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
   const AffineMap map = op.getMatchingIndexingMap(operand);
-  if (!type || !type.hasStaticShape() || !(type.getElementType().isBF16() || type.getElementType().isF16()) ||
+  const Type element = type ? type.getElementType() : Type();
+  if (!type || !type.hasStaticShape() ||
+      !(element.isBF16() || element.isF16() || (element.isF32() && hasHopperTf32(op))) ||
       !map.isProjectedPermutation() || map.getNumResults() != summed.size() + 1)
     return std::nullopt;
   Side side{operand, type, 0, {}};
@@ -47,7 +55,7 @@ std::optional<Side> Side::of(linalg::GenericOp op, OpOperand *operand, ArrayRef<
   for (unsigned dimension = 0; dimension < map.getNumResults(); ++dimension)
     if (!llvm::is_contained(side.order, int64_t(dimension)))
       side.channels = dimension;
-  side.order.push_back(side.channels);
+  side.order.insert(side.isAlong() ? side.order.begin() : side.order.end(), side.channels);
   const int64_t channels = type.getDimSize(side.channels);
   return side.channels + 1 != map.getNumResults() && channels >= kLeastChannels &&
                  channels * int64_t(elementBytes(type.getElementType())) % kVectorBytes == 0
@@ -55,11 +63,19 @@ std::optional<Side> Side::of(linalg::GenericOp op, OpOperand *operand, ArrayRef<
              : std::nullopt;
 }
 
-/// A copy of it with its channels last, all that is summed one dimension.
+/// Whether two copies of tf32, and a product of them, take less time than a product of both sides as they lie.
+bool isWorthCopies(const Side &left, const Side &right, double multiplications) {
+  const double bytes = 2 * sizeof(float) * double(left.type.getNumElements() + right.type.getNumElements());
+  return 2 * multiplications / kByWarpgroups + bytes / kBytesInMicrosecond < 2 * multiplications / kByWarps;
+}
+
+/// A copy of it with its channels last, or first, all that is summed one dimension.
 Value joined(OpBuilder &b, Location loc, const Side &side) {
   Value tensor = turnedTo(b, loc, side.operand->get(), side.order);
-  ReassociationIndices summed = llvm::to_vector(llvm::seq<int64_t>(0, side.type.getRank() - 1));
-  const SmallVector<ReassociationIndices> parts = {summed, {side.type.getRank() - 1}};
+  const int64_t last = side.type.getRank() - 1;
+  const SmallVector<ReassociationIndices> parts =
+      side.isAlong() ? SmallVector<ReassociationIndices>{{0}, llvm::to_vector(llvm::seq<int64_t>(1, last + 1))}
+                     : SmallVector<ReassociationIndices>{llvm::to_vector(llvm::seq<int64_t>(0, last)), {last}};
   return tensor::CollapseShapeOp::create(b, loc, tensor, parts);
 }
 
@@ -68,7 +84,7 @@ Value joined(OpBuilder &b, Location loc, const Side &side) {
 bool joinImages(linalg::GenericOp op) {
   const std::optional<Contraction> product =
       op.hasPureTensorSemantics() && op->getNumResults() == 1 && !readsWindows(op) ? contractionOf(op) : std::nullopt;
-  if (!product || product->reduced.size() < 2 || op.getNumDpsInputs() != 2 || !isForTensorCores(*product))
+  if (!product || product->reduced.size() < 2 || op.getNumDpsInputs() != 2 || !mayRoundForTensorCores(*product))
     return false;
   double multiplications = 1;
   for (int64_t size : op.getStaticLoopRanges()) {
@@ -84,7 +100,11 @@ bool joinImages(linalg::GenericOp op) {
       summed.push_back(loop.getPosition());
   const std::optional<Side> left = Side::of(op, first, summed), right = Side::of(op, op.getDpsInputOperand(1), summed);
   if (summed.size() != product->reduced.size() || !left || !right || multiplications < kLeastMultiplications ||
-      (!left->isUnaligned() && !right->isUnaligned()))
+      (!left->isUnaligned() && !right->isUnaligned()) || left->isAlong() != right->isAlong())
+    return false;
+  const int64_t places = left->type.getNumElements() / left->type.getDimSize(left->channels);
+  if (left->isAlong() &&
+      (places * int64_t(sizeof(float)) % kVectorBytes != 0 || !isWorthCopies(*left, *right, multiplications)))
     return false;
   // All that is summed is the first of these loops; the others are gone.
   OpBuilder b(op);
@@ -106,8 +126,11 @@ bool joinImages(linalg::GenericOp op) {
   SmallVector<Value> operands;
   for (const Side *side : {&*left, &*right}) {
     operands.push_back(joined(b, op.getLoc(), *side));
-    maps.push_back(mapOf(
-        {b.getAffineDimExpr(summed.front()), op.getMatchingIndexingMap(side->operand).getResult(side->channels)}));
+    SmallVector<AffineExpr> results = {b.getAffineDimExpr(summed.front()),
+                                       op.getMatchingIndexingMap(side->operand).getResult(side->channels)};
+    if (side->isAlong())
+      std::swap(results[0], results[1]);
+    maps.push_back(mapOf(results));
   }
   maps.push_back(mapOf(op.getMatchingIndexingMap(op.getDpsInitOperand(0)).getResults()));
   auto made = linalg::GenericOp::create(b, op.getLoc(), op->getResultTypes(), operands, op.getDpsInits(), maps, types);

@@ -28,7 +28,7 @@ static bool isWorthCopies(const Convolution &convolution, ArrayRef<int64_t> copi
 }
 
 void bringScalarChannelsLast(const Convolution &convolution) {
-  constexpr int64_t kLeastChannels = 32, kVector = 4, kFewRows = 64, kLeastRow = 8, kTile = 128;
+  constexpr int64_t kLeastChannels = 32, kVector = 4, kFewRows = 64, kTile = 128;
   linalg::GenericOp op = convolution.op;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const std::optional<Contraction> product = contractionOf(op);
@@ -73,9 +73,9 @@ void bringScalarChannelsLast(const Convolution &convolution) {
   auto elementsOf = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getNumElements(); };
   SmallVector<int64_t> copied = {elementsOf(convolution.image->get())};
   if (isOfFilters) {
-    // Small tiles, and those whose sums are over rows of fewer places than a step has half of, gain nothing.
-    const auto row = dyn_cast<AffineDimExpr>(filters.getResults().back());
-    if (sizes[*ofImage] <= kFewRows || sizes[*ofFilters] <= kFewRows || !row || sizes[row.getPosition()] < kLeastRow)
+    // Small tiles gain nothing.
+    if (sizes[*ofImage] <= kFewRows || sizes[*ofFilters] <= kFewRows ||
+        !isa<AffineDimExpr>(filters.getResults().back()))
       return;
     copied.push_back(elementsOf(convolution.filters->get()));
   } else if (!isWritten) {

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/summed_places.h"
 #include "compiler/dispatch/products/images/turned_result.h"
@@ -37,6 +38,7 @@ private:
   linalg::GenericOp divide();
   void leaveOut(linalg::GenericOp divided, ArrayRef<AffineExpr> phases, ArrayRef<AffineExpr> taps);
   Value withoutEmptyPhases(Value result, ArrayRef<unsigned> dimensions);
+  bool liesAcrossTwice() const;
   linalg::GenericOp widen();
   void passOn(Value result, Value whole, RankedTensorType wide);
 
@@ -275,6 +277,21 @@ linalg::GenericOp Phases::divide() {
   return divided;
 }
 
+/// Whether tensor cores read tf32 of neither side as it lies: places that are no rows at vectors, channels before them.
+bool Phases::liesAcrossTwice() const {
+  constexpr int64_t kVectorBytes = 16;
+  const AffineMap image = linalg::GenericOp(op_).getMatchingIndexingMap(convolution_.image);
+  const std::optional<unsigned> channels =
+      image.getResultPosition(getAffineDimExpr(convolution_.channels, image.getContext()));
+  auto type = cast<RankedTensorType>(dilated_.image.getType());
+  if (!type.getElementType().isF32() || !convolution_.isOnCores || !hasHopperTf32(op_) || !channels)
+    return false;
+  int64_t bytes = sizeof(float);
+  for (int64_t size : type.getShape().drop_front(*channels + 1))
+    bytes *= size;
+  return *channels + 1 != type.getRank() && bytes % kVectorBytes != 0;
+}
+
 /// Of windows of one: the convolution of the image as it is, and zeros between its results.
 linalg::GenericOp Phases::widen() {
   auto fill = op_.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
@@ -286,7 +303,8 @@ linalg::GenericOp Phases::widen() {
   }
   // The window's only place is none. Of 16 bits its loop, of one step, stays in the map: it is a convolution still,
   // whose channels are brought last where that is faster.
-  const bool isConvolution = getElementTypeOrSelf(dilated_.image.getType()).getIntOrFloatBitWidth() == 16;
+  const bool isConvolution =
+      getElementTypeOrSelf(dilated_.image.getType()).getIntOrFloatBitWidth() == 16 || liesAcrossTwice();
   SmallVector<AffineExpr> ofImage;
   const AffineMap before = op_.getMatchingIndexingMap(convolution_.image);
   for (unsigned dimension = 0; dimension < before.getNumResults(); ++dimension)

@@ -3,11 +3,13 @@
 
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/products/images/turned_result.h"
 #include "compiler/dispatch/products/images/turned_tensor.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -17,8 +19,9 @@ namespace {
 
 // What a step multiplies, what a box begins at, and what two of them that lie on a tile's side are multiples of.
 constexpr int64_t kStep = 32, kVector = 4, kChannels = 16;
-// Of an H200: products of warps that read elements one by one, of warpgroups, and what copies read and write.
-constexpr double kByWarps = 35e6, kByWarpgroups = 300e6, kBytesInMicrosecond = 3e6;
+// Of an H200: products of warps that read elements one by one, of those whose operands both lie across, of warpgroups,
+// and what copies read and write.
+constexpr double kByWarps = 35e6, kByWarpsAcross = 95e6, kByWarpgroups = 300e6, kBytesInMicrosecond = 3e6;
 
 /// Places along a dimension of the image: place * step + window * apart.
 struct Slide {
@@ -93,6 +96,26 @@ std::optional<Sides> Sides::of(const Convolution &convolution) {
   return hasAll && sides.filters.size() == 1 ? std::optional(sides) : std::nullopt;
 }
 
+/// Whether channels are last on both sides, where warps read them in vectors.
+bool areChannelsLast(const Convolution &convolution, const Sides &sides) {
+  linalg::GenericOp op = convolution.op;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto isLast = [&](OpOperand *operand, unsigned loop) {
+    return op.getMatchingIndexingMap(operand).getResults().back() == getAffineDimExpr(loop, op.getContext()) &&
+           sizes[loop] % kVector == 0;
+  };
+  return isLast(convolution.image, sides.channels) && isLast(convolution.filters, sides.filters.front());
+}
+
+/// How long warps take, which multiply all of their tiles.
+double microsecondsByWarps(const Convolution &convolution, const Sides &sides, double operations) {
+  constexpr int64_t kTile = 128, kSmallTile = 64;
+  const int64_t filters = linalg::GenericOp(convolution.op).getStaticLoopRanges()[sides.filters.front()];
+  const double inTiles = filters <= kSmallTile ? kSmallTile : double(llvm::alignTo(uint64_t(filters), kTile));
+  return areChannelsLast(convolution, sides) ? operations / double(filters) * inTiles / kByWarpsAcross
+                                             : operations / kByWarps;
+}
+
 /// Whether the places of the last two dimensions are behind each other in whole steps, rows of them at vectors, and the
 /// copies pay.
 bool isWorthwhile(const Convolution &convolution, const Sides &sides) {
@@ -116,7 +139,7 @@ bool isWorthwhile(const Convolution &convolution, const Sides &sides) {
     ofPlaces *= double(sizes[slide.place]);
   const double bytes = ofPlaces * (double(sizes[sides.channels]) * double(3 + sizes[last.window]) +
                                    2 * double(sizes[sides.filters.front()]));
-  return operations / kByWarpgroups + bytes / kBytesInMicrosecond < operations / kByWarps;
+  return operations / kByWarpgroups + bytes / kBytesInMicrosecond < microsecondsByWarps(convolution, sides, operations);
 }
 
 /// The tensor with its last `count` dimensions as one.
@@ -129,7 +152,23 @@ Value withOnePlace(OpBuilder &b, Location loc, Value tensor, size_t count) {
   return count == 1 ? tensor : tensor::CollapseShapeOp::create(b, loc, tensor, groups).getResult();
 }
 
-/// moved[kx, n, z.., c, y, x], with one dimension for y and x.
+/// The image with its places last, which threads that move them read as neighbours. A kernel of its own turns it: it is
+/// moved several times.
+Value turnedImage(OpBuilder &b, Location loc, Value image, ArrayRef<int64_t> order) {
+  Value turned = turnedTo(b, loc, image, order);
+  auto copy = turned.getDefiningOp<linalg::TransposeOp>();
+  if (!copy)
+    return turned;
+  IRRewriter rewriter(copy);
+  FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, copy);
+  if (failed(generic))
+    return turned;
+  (*generic)->setAttr(kOwnKernelAttr, b.getUnitAttr());
+  return generic->getResult(0);
+}
+
+/// moved[n, z.., c, kx, y, x], with one dimension for y and x. Those of a channel follow each other, so that the cache
+/// still has it.
 Value movedImages(OpBuilder &b, const Convolution &convolution, const Sides &sides, size_t joined) {
   linalg::GenericOp op = convolution.op;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
@@ -142,30 +181,31 @@ Value movedImages(OpBuilder &b, const Convolution &convolution, const Sides &sid
     order.push_back(slide.dimension);
   const bool isTurned = order.back() + 1 != int64_t(map.getNumResults());
   if (isTurned)
-    inside = turnedTo(b, loc, inside, order);
+    inside = turnedImage(b, loc, inside, order);
   const Slide &last = sides.slides.back();
-  SmallVector<int64_t> shape = {sizes[last.window], sizes[sides.images]};
+  SmallVector<int64_t> shape = {sizes[sides.images]};
   const size_t outer = sides.slides.size() - joined;
   auto extentOf = [&](const Slide &slide) {
     return sizes[slide.place] + (sizes[slide.window] - 1) * slide.apart; // in steps of one
   };
   for (const Slide &slide : ArrayRef(sides.slides).take_front(outer))
     shape.push_back(extentOf(slide));
-  shape.push_back(sizes[sides.channels]);
+  llvm::append_values(shape, sizes[sides.channels], sizes[last.window]);
   for (const Slide &slide : ArrayRef(sides.slides).slice(outer).drop_back())
     shape.push_back(extentOf(slide));
   shape.push_back(sizes[last.place]);
   Value moved = buildTensor(b, loc, shape, getElementTypeOrSelf(image), [&](OpBuilder &b, ArrayRef<Value> at) {
     PlaceMath math(b, loc);
     SmallVector<Value> place(map.getNumResults());
-    place[sides.imageDimension] = at[1];
-    size_t next = 2;
+    place[sides.imageDimension] = at[0];
+    size_t next = 1;
     for (const Slide &slide : ArrayRef(sides.slides).take_front(outer))
       place[slide.dimension] = at[next++];
     place[sides.channelDimension] = at[next++];
+    Value window = at[next++];
     for (const Slide &slide : ArrayRef(sides.slides).slice(outer).drop_back())
       place[slide.dimension] = at[next++];
-    place[last.dimension] = math.sum(math.times(at[next], last.step), math.times(at[0], last.apart));
+    place[last.dimension] = math.sum(math.times(at[next], last.step), math.times(window, last.apart));
     return readImage(b, image, place, [&](OpBuilder &b, ValueRange indices) -> Value {
       const SmallVector<Value> read(indices);
       return tensor::ExtractOp::create(b, loc, inside, isTurned ? inOrder(ArrayRef(read), order) : read);
@@ -193,15 +233,29 @@ Value placesLast(OpBuilder &b, const Convolution &convolution, const Sides &side
   return withOnePlace(b, op.getLoc(), gradient, joined);
 }
 
+/// Of a gradient of tf32 on Hopper alone, of as many images as fill no step.
+std::optional<Sides> sidesOf(const Convolution &convolution) {
+  auto image = cast<RankedTensorType>(convolution.image->get().getType());
+  if (!convolution.isOfFilters || convolution.across || !image.getElementType().isF32() ||
+      !hasHopperTf32(convolution.op) || linalg::GenericOp(convolution.op).hasIndexSemantics())
+    return std::nullopt;
+  return Sides::of(convolution);
+}
+
 } // namespace
+
+bool readsBothAcross(const Convolution &convolution) {
+  constexpr int64_t kLeastChannels = 32; // of fewer, columns of the window are joined with them
+  const std::optional<Sides> sides = sidesOf(convolution);
+  const SmallVector<int64_t> sizes = linalg::GenericOp(convolution.op).getStaticLoopRanges();
+  return sides && areChannelsLast(convolution, *sides) &&
+         std::min(sizes[sides->channels], sizes[sides->filters.front()]) >= kLeastChannels &&
+         !isWorthwhile(convolution, *sides);
+}
 
 bool multiplyShiftedImages(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
-  auto image = cast<RankedTensorType>(convolution.image->get().getType());
-  if (!convolution.isOfFilters || convolution.across || !image.getElementType().isF32() || !hasHopperTf32(op) ||
-      op.hasIndexSemantics())
-    return false;
-  const std::optional<Sides> sides = Sides::of(convolution);
+  const std::optional<Sides> sides = sidesOf(convolution);
   if (!sides || !isWorthwhile(convolution, *sides))
     return false;
   // The image's channels are last in the result, or the gradient's.
@@ -229,13 +283,12 @@ bool multiplyShiftedImages(const Convolution &convolution) {
   }
   AffineExpr places = b.getAffineDimExpr(unsigned(types.size()));
   types.push_back(utils::IteratorType::reduction);
-  SmallVector<AffineExpr> ofImage = {loops[inner.back().window], loops[sides->images]},
-                          ofGradient = {loops[sides->images]}, ofResult;
+  SmallVector<AffineExpr> ofImage = {loops[sides->images]}, ofGradient = {loops[sides->images]}, ofResult;
   for (const Slide &slide : ArrayRef(sides->slides).take_front(outer)) {
     ofImage.push_back(loops[slide.place] + loops[slide.window] * slide.apart);
     ofGradient.push_back(loops[slide.place]);
   }
-  ofImage.push_back(loops[sides->channels]);
+  llvm::append_values(ofImage, loops[sides->channels], loops[inner.back().window]);
   ofGradient.push_back(loops[sides->filters.front()]);
   ofImage.push_back(joined == 2 ? places + loops[inner[0].window] * (inner[0].apart * sizes[inner[1].place]) : places);
   ofGradient.push_back(places);

@@ -100,6 +100,10 @@ SHAPES = (
     Shape(2, (26, 30), 64, (1, 1), 64, order="fcw"),
     Shape(1, (16, 24), 128, (1, 1), 64, order="fcw"),
     Shape(8, (7, 7), 128, (1, 1), 136, order="fcw"),
+    # Places that are picked, which are then rows of vectors, or are none.
+    Shape(4, (32, 29), 64, (1, 1), 96, stride=2, order="fcw"),
+    Shape(8, (14, 14), 128, (1, 1), 136, stride=2, order="fcw"),
+    Shape(8, (94,), 128, (1,), 200, stride=3, order="fcw"),
 )
 
 

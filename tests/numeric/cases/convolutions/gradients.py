@@ -55,6 +55,11 @@ PLACES = (
     Shape(4, (32,), 136, (4,), 72, before=2, behind=(1,), order="wcf"),
     Shape(2, (3, 8, 28), 64, (2, 3, 3), 64, before=(0, 1, 1), order="fcw"),
     Shape(4, (16, 24), 64, (1, 1), 72, stride=2, order="fcw"),
+    # In steps: places are picked. Rows of places that begin at no vectors: all images' are one row.
+    Shape(16, (17, 24), 64, (1, 1), 72, stride=2, order="fcw"),
+    Shape(12, (20, 19), 72, (1, 1), 136, stride=3, order="fwc"),
+    Shape(16, (14, 14), 128, (1, 1), 64, stride=2, order="fcw"),
+    Shape(64, (7, 7), 160, (1, 1), 136, order="fcw"),
 )
 
 
