@@ -21,6 +21,9 @@ ArrayRef<int64_t> sidesOf(const WindowLayer &layer) {
 constexpr double kOperations = 46e6, kBytes = 3.3e6;
 // Of a kernel more, in microseconds.
 constexpr double kLaunch = 3.0;
+// Of a direct kernel more, which has too few tiles where it is small: 100 of them took 5 to 280 longer than the
+// multiplications, small ones 23 and more.
+constexpr double kDirect = 12.0;
 // Tiles of the products: what of them lies outside of a matrix is multiplied, too.
 constexpr int64_t kProductTile = 64, kProductStep = 8, kDirectTile = 32;
 // That planes may take, where the program does not say that there are some.
@@ -93,7 +96,7 @@ double directTime(const WindowLayer &layer) {
                filters = rounded(layer.filters, kDirectTile);
   const int64_t window = layer.window * layer.window * layer.channels;
   return 2 * places * filters * (layer.isOfFilters ? rounded(window, kDirectTile) : double(window)) / kOperations +
-         kLaunch;
+         kDirect;
 }
 
 double timeInTiles(const WindowLayer &layer, const TileMatrices &matrices) {
