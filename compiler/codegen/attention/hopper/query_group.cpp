@@ -44,6 +44,21 @@ void QueryGroup::askForQueries(Value round) {
   block_.core.closeGroup();
 }
 
+/// Where there is place for those of one tile: its scores are there.
+void QueryGroup::askForNext(Value round) {
+  if (block_.hasNextQueries())
+    return;
+  k_.barrier(); // those of this round have been read
+  askForQueries(k_.add(round, k_.number(1)));
+}
+
+/// Nobody has, in a round in which the block had no tile.
+void QueryGroup::askBehindNone(Value round) {
+  Value isFirst = k_.equal(round, k_.number(0));
+  Value before = block_.order.turn(k_.select(isFirst, round, k_.sub(round, k_.number(1)))).exists;
+  k_.branch(arith::OrIOp::create(k_.b, k_.loc, isFirst, before), [] {}, [&] { askForQueries(round); });
+}
+
 QueryGroup::Values QueryGroup::scoresOf(const Tile &tile, Value step) {
   return block_.core.multiplyTiles(descriptorOf(tile.queries, 16), descriptorOf(block_.slotOf(step), 16),
                                    block_.shape.depth, kGroupRows * 128, block_.keys() * 128, block_.keys());
@@ -234,6 +249,7 @@ QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
     carried = k_.loop(from, segment.last, keys, carried,
                       [&](Value key, ValueRange inside) { return nextBlock(tile, key, segment.isWhole, inside); });
   }
+  askForNext(tile.round);
   const ArrayRef<Value> all = carried;
   const Values result = passBehind(tile, [&](Value step) {
     block_.ring.waitUntilFull(step);
@@ -276,13 +292,14 @@ void QueryGroup::computeTile(Value round, const AttentionTile &at, const KeyRang
     blocks.first = k_.div(k_.sub(own->first(), range.first()), keys);
     blocks.last = k_.add(blocks.first, block_.blocksOf(*own));
   }
-  const Tile tile{at, own ? *own : range, block_.queriesOf(round), rowsOf(at), firstStep, blocks};
+  const Tile tile{at, own ? *own : range, block_.queriesOf(round), rowsOf(at), firstStep, blocks, round};
   SmallVector<Type> types(states() + sums(), k_.b.getF32Type());
   const Values carried = k_.choose(
       isThere, types, [&] { return allBlocks(tile); },
       [&] {
         if (mayPass_)
           passAll(tile);
+        askForNext(round);
         Values nothing = isPlain_ ? softmax_.start() : online_.start();
         nothing.append(sums(), neutral(k_, block_.output.product.sum.sum));
         return nothing;
@@ -293,14 +310,11 @@ void QueryGroup::computeTile(Value round, const AttentionTile &at, const KeyRang
 void QueryGroup::run() {
   // The first turn is the first consumer's.
   k_.when(k_.equal(block_.group, k_.number(block_.shape.consumers - 1)), [&] { passTurn(); });
-  if (block_.hasNextQueries())
-    askForQueries(k_.number(0));
+  askForQueries(k_.number(0));
   block_.forEachTile(
       [&](Value round) {
-        if (!block_.hasNextQueries()) {
-          k_.barrier(); // those of the round before have been read
-          askForQueries(round);
-        }
+        if (!block_.hasNextQueries())
+          askBehindNone(round);
         block_.core.waitForGroups(0);
         block_.core.publish();
         k_.barrier(); // of the warpgroup: queries are there, and those of the round before have been read

@@ -41,12 +41,15 @@ private:
     mlir::Value rows;      // the first of this consumer
     mlir::Value firstStep; // in the ring
     Blocks blocks;
+    mlir::Value round; // of tiles
   };
 
   uint32_t sums() const { return block_.shape.columns / 2; } // of a thread
   uint32_t states() const { return isPlain_ ? OptimisticSoftmax::kStates : 2 * OptimisticSoftmax::kRows; }
   mlir::Value rowsOf(const AttentionTile &tile);
   void askForQueries(mlir::Value round);
+  void askForNext(mlir::Value round);
+  void askBehindNone(mlir::Value round);
   mlir::Value descriptorOf(mlir::Value bytes, uint32_t blockBytes) {
     return tileDescriptor(k_, block_.arena, bytes, blockBytes);
   }

@@ -17,6 +17,29 @@ Value roundedUp(KernelBuilder &k, Value size, Value part) {
 // What blocks that take tiles in turn have to take, in percent of those with a table: that is read, tile by tile.
 constexpr uint64_t kWorthTable = 101;
 
+// Of the second-level cache, what keys and values of a group may fill: half of an H100's. On an H200 32 x 16 heads of
+// 512 rows, causal, took 220 us with 64 MiB of them and 176 with 24 (d 256), 162 and 134 with 48 and 18 (d 192).
+constexpr int64_t kCachedBytes = 24 << 20;
+// Blocks to an element of a group: from so many on its tiles run at once, and read the same keys; and where so few
+// elements fit that these would be as many, fewer elements take longer (1000 rows, d 192, 64 and 33 of them: 210, 222).
+constexpr int64_t kSharing = 2, kMostSharing = 3;
+
+/// Elements of a group under a mask: tiles of short ones come one behind the other, and read their keys again.
+uint32_t mostTogether(const AttentionKernel &kernel) {
+  const GroupShape &shape = kernel.shape;
+  const Attention &attention = kernel.attention;
+  const std::optional<int64_t> rows = shape.sizeOf(attention.output.rows),
+                               keys = shape.sizeOf(attention.output.reduced),
+                               depth = shape.sizeOf(attention.scores.reduced),
+                               columns = shape.sizeOf(attention.output.columns);
+  if (!rows || !keys || !depth || !columns || *rows <= 0 || *keys <= 0)
+    return UINT32_MAX;
+  constexpr int64_t kBlocks = abi::kHopperMultiprocessors;
+  const int64_t elements = kGroupTiles / int64_t(llvm::divideCeil(*rows, kernel.rows)),
+                fitting = kCachedBytes / (*keys * (*depth + *columns) * int64_t(sizeof(uint16_t)));
+  return elements * kSharing > kBlocks && fitting * kMostSharing >= kBlocks ? uint32_t(fitting) : UINT32_MAX;
+}
+
 /// Where they lie in memory.
 Value constants(KernelBuilder &k, ArrayRef<uint16_t> numbers) {
   auto function = k.b.getInsertionBlock()->getParent()->getParentOfType<LLVM::LLVMFuncOp>();
@@ -56,6 +79,7 @@ TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked, ArrayRef<uint
     Value wanted = roundedUp(k_, k_.number(kGroupTiles), rows), half = k_.div(wanted, k_.number(2));
     Value groups = k_.div(k_.add(batch_, half), wanted);
     group_ = roundedUp(k_, batch_, arith::MaxUIOp::create(k_.b, k_.loc, groups, k_.number(1)));
+    group_ = k_.min(group_, k_.number(mostTogether(kernel)));
   }
   group_ = arith::MaxUIOp::create(k_.b, k_.loc, group_, k_.number(1));
   roundsOfGroup_ = roundedUp(k_, k_.mul(group_, down_), k_.blocks());
@@ -70,7 +94,7 @@ void TileOrder::useTable(const AttentionKernel &kernel, ArrayRef<uint32_t> times
   const std::optional<int64_t> batch = kernel.shape.sizeOf(kernel.attention.output.batch);
   if (!batch || *batch <= 0 || *batch > TileTable::kNone)
     return;
-  const TileOrderShape shape{uint32_t(*batch), uint32_t(times.size()), isMasked_};
+  const TileOrderShape shape{uint32_t(*batch), uint32_t(times.size()), isMasked_, mostTogether(kernel)};
   std::optional<TileTable> table = TileTable::of(shape, times, abi::kHopperMultiprocessors);
   if (!table || table->time * kWorthTable > dealtTime(shape, times, table->blocks) * 100)
     return;

@@ -11,7 +11,7 @@
 // Without a mask, the last tile of each element may have few rows. Blocks begin each round one tile further: the
 // numbers of such tiles may have a divisor in common with the number of blocks, and some blocks would have all of them,
 // others none. A group has enough tiles for some rounds, and few enough elements that caches hold their keys and
-// values.
+// values: of short elements, whose tiles do not run at once, that is what limits it.
 //
 // Rounds are even, and tiles are not: of 22 tiles of an element, groups end with rounds that few blocks have a tile in.
 // Where the program knows the sizes, and what the mask hides, what tiles take is estimated (tile_times.h), and a table

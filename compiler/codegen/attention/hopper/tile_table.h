@@ -18,6 +18,7 @@ struct TileOrderShape {
 
   uint32_t elements, down;
   bool isMasked;
+  uint32_t most = UINT32_MAX; // elements that come together at most
 };
 
 /// Time until the last of some blocks is done, where they take tiles in turn (tile_order.h).
@@ -31,7 +32,8 @@ struct TileTable {
   std::vector<uint16_t> tiles; // of a block, round after round, and kNone behind the last: element * down + row
   uint64_t time;               // until the last block is done
 
-  /// Nothing of too many tiles.
+  /// Nothing of too many tiles. Where fewer elements come together than tiles would have it, as many as fill the blocks
+  /// best, down to half of the most.
   static std::optional<TileTable> of(const TileOrderShape &shape, llvm::ArrayRef<uint32_t> times, uint32_t blocks);
 };
 

@@ -30,7 +30,7 @@ public:
   uint32_t keys() const { return shape.keys(); } // of a block
   /// Whether rows of one consumer may see fewer blocks of keys than rows of another, or be none.
   bool mayPass() const;
-  /// Queries of the next tile are on their way while this one is computed, or asked for behind it.
+  /// Queries of the next tile are on their way while this one is computed, or when its scores are there.
   bool hasNextQueries() const { return !shape.isDeep(); }
   uint32_t depthTiles() const { return WarpgroupAttentionShape::tilesOf(shape.depth); }
   mlir::Value inArena(mlir::Value bytes) { return k.at(arena, k.b.getI8Type(), bytes); }

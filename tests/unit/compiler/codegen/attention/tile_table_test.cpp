@@ -24,7 +24,8 @@ uint64_t timeOfBlock(const TileTable &table, const std::vector<uint32_t> &times,
 }
 
 TEST(TileTableTest, HandsOutEachTileOnce) {
-  for (const TileOrderShape &shape : {TileOrderShape{128, 22, true}, {512, 6, true}, {7, 1, false}, {200, 5, false}}) {
+  for (const TileOrderShape &shape :
+       {TileOrderShape{128, 22, true}, {512, 6, true}, {7, 1, false}, {200, 5, false}, {512, 4, true, 48}}) {
     const std::vector<uint32_t> times = causalTimes(shape.down);
     const std::optional<TileTable> table = TileTable::of(shape, times, 132);
     ASSERT_TRUE(table);
@@ -59,6 +60,31 @@ TEST(TileTableTest, BlocksAreDoneTogether) {
   EXPECT_EQ(longest, table->time);
   EXPECT_LT(longest * 132, all * 104 / 100);
   EXPECT_LT(table->time * 110 / 100, dealtTime(shape, times, 132)); // six of whose tiles end a round of each group
+}
+
+/// The farthest that a block goes back: from the element of a tile to that of the next.
+uint32_t farthestBack(const TileTable &table, uint32_t down) {
+  uint32_t farthest = 0;
+  for (uint32_t block = 0; block < table.blocks; ++block) {
+    uint32_t last = 0;
+    for (uint32_t round = 0; round <= table.rounds; ++round)
+      if (const uint16_t tile = table.tiles[block * (table.rounds + 1) + round]; tile != TileTable::kNone) {
+        const uint32_t element = tile / down;
+        farthest = std::max(farthest, last > element ? last - element : 0);
+        last = element;
+      }
+  }
+  return farthest;
+}
+
+TEST(TileTableTest, NoMoreElementsComeTogether) {
+  const std::vector<uint32_t> times = causalTimes(4);
+  const std::optional<TileTable> free = TileTable::of({512, 4, true}, times, 132),
+                                 limited = TileTable::of({512, 4, true, 48}, times, 132);
+  ASSERT_TRUE(free && limited);
+  EXPECT_GT(farthestBack(*free, 4), 48u);
+  EXPECT_LT(farthestBack(*limited, 4), 48u);
+  EXPECT_LT(limited->time, free->time * 103 / 100);
 }
 
 TEST(TileTableTest, IsOfFewRounds) {
