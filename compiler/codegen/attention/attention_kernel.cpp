@@ -262,7 +262,8 @@ static Value finished(const AttentionKernel &kernel, const RowSum &sum, const Po
   return kernel.bodies.finish(sum, point, lane, total);
 }
 
-void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArrayRef<LogitRun> runs, bool mayEnd) {
+void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArrayRef<LogitRun> runs, bool mayEnd,
+                   bool hides) {
   const Attention &attention = kernel.attention;
   KernelBuilder &k = kernel.k;
   const unsigned keysAxis = attention.keys();
@@ -301,7 +302,7 @@ void computeLogits(const AttentionKernel &kernel, TileSpace &space, MutableArray
         if (logit.getType() != attention.output.sum.sum.type && isa<FloatType>(logit.getType()) &&
             logit.getType().getIntOrFloatBitWidth() < 32)
           logit = arith::ExtFOp::create(k.b, k.loc, k.b.getF32Type(), logit);
-        if (mayEnd) {
+        if (mayEnd && hides) {
           auto type = cast<FloatType>(logit.getType());
           const APFloat least = attention.isChain ? APFloat::getZero(type.getFloatSemantics())
                                                   : APFloat::getInf(type.getFloatSemantics(), /*Negative=*/true);

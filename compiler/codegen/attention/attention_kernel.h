@@ -93,8 +93,10 @@ struct LogitRun {
   llvm::SmallVector<mlir::Value> seconds = {}; // of a chain of two
 };
 
-/// What the group computes from scores; keys that are not there are -inf where `mayEnd`, or have the weight 0.
-void computeLogits(const AttentionKernel &kernel, TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool mayEnd);
+/// What the group computes from scores; keys that are not there are -inf where `mayEnd`, or have the weight 0: or
+/// anything, where nobody hides them.
+void computeLogits(const AttentionKernel &kernel, TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool mayEnd,
+                   bool hides = true);
 
 /// Stores weights, element by element, where they are kept. Rows and keys that are not there have none.
 void storeWeights(const AttentionKernel &kernel, TileSpace &space, llvm::ArrayRef<LogitRun> runs);

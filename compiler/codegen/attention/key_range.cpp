@@ -187,6 +187,12 @@ void KeyRange::computeLogitsHere(TileSpace &space, MutableArrayRef<LogitRun> run
   kernel_.bodies.assumeNothing();
 }
 
+void KeyRange::computeWeights(TileSpace &space, MutableArrayRef<LogitRun> runs, bool isWhole, bool mayEnd) const {
+  assumeHolding(isWhole);
+  codegen::computeLogits(kernel_, space, runs, mayEnd, /*hides=*/false);
+  kernel_.bodies.assumeNothing();
+}
+
 void KeyRange::computeLogits(TileSpace &space, Value firstKey, MutableArrayRef<LogitRun> runs) const {
   if (!wholeTo_ && !mayEnd_)
     return computeLogitsHere(space, runs, /*isWhole=*/false);

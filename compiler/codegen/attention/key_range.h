@@ -43,8 +43,15 @@ public:
   double computeLogits(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
   /// The same of any block, where softmax multiplies by nothing.
   void computeLogits(TileSpace &space, mlir::Value firstKey, llvm::MutableArrayRef<LogitRun> runs) const;
+  /// Weights of a chain, of a block of a segment: those of keys behind the last one, where the block may end there, are
+  /// anything.
+  void computeWeights(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole, bool mayEnd) const;
+  /// The last block may lack keys.
+  bool mayEnd() const { return mayEnd_; }
   /// Comparisons of indices hide keys.
   bool mayHide() const { return hasLower_ || hasUpper_; }
+  /// Which blocks need no comparison.
+  bool isKnown() const { return isKnown_; }
   /// Where nothing hides keys, logits are scores times a number.
   bool isScaled() const { return scale_.has_value(); }
   /// What a product over no keys at all is: 0, not 0 / 0.

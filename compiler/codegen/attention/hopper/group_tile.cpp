@@ -60,6 +60,26 @@ SmallVector<Value> factorsOfGroup(TensorCore &core, ArrayRef<SmallVector<Value>>
   return factors;
 }
 
+void hideFactors(KernelBuilder &k, Value thread, Value keys, bool areEven, MutableArrayRef<Value> factors) {
+  Value own = k.sub(keys, placeOf(k, thread).second); // from the thread's first key on
+  const int64_t most = int64_t(factors.size()) * 4;
+  own = k.word(arith::MinSIOp::create(k.b, k.loc, own, k.number(most)));
+  auto word = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(k.b, k.loc, k.b.getI32IntegerAttr(int32_t(value)));
+  };
+  auto isMore = [&](uint32_t than) -> Value {
+    return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::sgt, own, word(than));
+  };
+  for (uint32_t column = 0; column < factors.size() / 2; ++column)
+    for (uint32_t row = 0; row < 2; ++row) {
+      Value &factor = factors[2 * column + row];
+      Value shown = factor;
+      if (!areEven) // the second of two keys may be the one that is not there
+        shown = k.select(isMore(8 * column + 1), factor, arith::AndIOp::create(k.b, k.loc, factor, word(0xffff)));
+      factor = k.select(isMore(8 * column), shown, word(0));
+    }
+}
+
 uint32_t groupResultBytes(uint32_t columns) {
   // Of results that are no wider than one of its halves, the other is not touched.
   const uint32_t narrow = columns > NarrowResult::kColumns ? NarrowResult::bytes() : NarrowResult::bytes() / 2;

@@ -25,6 +25,10 @@ llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowsOfRuns(llvm::ArrayRef<Logi
 /// Left factors, four registers for each 16 keys, from the weights of two rows.
 llvm::SmallVector<mlir::Value> factorsOfGroup(TensorCore &core, llvm::ArrayRef<llvm::SmallVector<mlir::Value>> weights);
 
+/// Factors of keys behind the last one become 0. @param keys how many there are from the first of the block on
+void hideFactors(KernelBuilder &k, mlir::Value thread, mlir::Value keys, bool areEven,
+                 llvm::MutableArrayRef<mlir::Value> factors);
+
 /// Shared memory that a warpgroup writes a result of so many columns through.
 uint32_t groupResultBytes(uint32_t columns);
 /// All columns of the rows. A team of a warpgroup.

@@ -182,10 +182,12 @@ def cases(sizes):
              (22, 392, 390, 128, 128), (16, 400, 501, 128, 128),  # weights that twins store for the gradient by queries
              # Depths that fill no tiles of 64.
              (22, 390, 400, 96, 96), (64, 130, 200, 32, 32), (23, 385, 386, 40, 40), (22, 392, 400, 72, 72), (24, 256, 300, 104, 104), (64, 200, 390, 24, 24),
-             (22, 264, 392, 120, 120), (22, 300, 300, 96, 64), (22, 300, 300, 64, 32))
+             (22, 264, 392, 120, 120), (22, 300, 300, 96, 64), (22, 300, 300, 64, 32),
+             # Tiles of at least eight blocks of keys, more than run at once, for which blocks stay.
+             (34, 449, 451, 72, 72), (17, 897, 1001, 64, 64))
     masks = ("none", "causal", "causal, weights", "shifted causal", "window, weights")
     for number, (size, operand, mask) in enumerate(itertools.product(alone, ("bf16", "f16"), masks)):
-        if whole or number in (1, 9, 12, 23, 63, 70, 85, 90, 106, 112, 128, 134, 140, 156, 160, 171):
+        if whole or number in (1, 9, 12, 23, 63, 70, 85, 90, 106, 112, 128, 134, 140, 156, 160, 171, 180):
             yield backward(operand, mask, size, number % 3 == 2 and size[0] < 8)
     for operand in ("f32", "f64"):
         if whole or operand == "f64":

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/hopper/chain/chain_block.h"
 
-#include "compiler/codegen/attention/hiding.h"
 #include "compiler/codegen/contraction/operands/operand_tile.h"
 
 using namespace mlir;
@@ -15,8 +14,6 @@ constexpr uint32_t kProducerRegisters = 24, kConsumerRegisters = 240;
 // Barriers of the warpgroups begin behind 0, which is the block's; behind them those by which consumers take turns.
 constexpr uint32_t kFirstBarrier = 1, kFirstTurn = kFirstBarrier + kConsumers + 1, kMeeting = kFirstTurn + kConsumers;
 constexpr uint32_t kMostBytes = 227 << 10, kMostSlots = 12;
-// So many tiles keep a large device busy several times over, and what they read fits its second-level cache.
-constexpr int64_t kTilesInTurn = 512;
 // Copies without a map: so many are on their way before the first is waited for.
 constexpr uint32_t kCopiedAhead = 2;
 
@@ -59,13 +56,14 @@ ChainBlock::ChainBlock(const AttentionKernel &kernel, const WarpgroupChainShape 
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
-      ring(k, inArena(k.number(ringBytes(shape) + bytesBesideRing(shape))), slotsOf(shape)), tile(firstTile()),
-      head(k.number(0)) {
+      ring(k, inArena(k.number(ringBytes(shape) + bytesBesideRing(shape))), slotsOf(shape)), tile(), head(k.number(0)),
+      firstStep(k.number(0)), tiles_(kernel, shape) {
   // Rows of all consumers are a tile: there is no half of one.
   output.cluster = kConsumers;
   uint32_t used = ringBytes(shape);
-  for (auto [product, depth] : llvm::zip_equal(kernel.attention.inner(), shape.depths)) {
-    Inner &each = inner.emplace_back(Inner{kernel.product(*product, kGroupRows, shape.keys, kTileDepth), depth, used});
+  for (auto [product, depth, reduced] : llvm::zip_equal(kernel.attention.inner(), shape.depths, shape.reduced)) {
+    Inner &each =
+        inner.emplace_back(Inner{kernel.product(*product, kGroupRows, shape.keys, kTileDepth), depth, reduced, used});
     each.kernel.cluster = kConsumers;
     used += kConsumers * leftBytes(depth);
   }
@@ -113,32 +111,30 @@ void ChainBlock::asTeam(llvm::function_ref<void()> body) {
   k.asTeam(thread, kGroupThreads, k.add(group, k.number(kFirstBarrier)), body);
 }
 
-/// Those that see most keys come first: where rows see different keys, those of some elements of the batch, as many as
-/// have enough tiles together, in turn. The last tiles are short then, and no block computes a long one alone.
-AttentionTile ChainBlock::firstTile() {
-  const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);
-  const bool isLower = hiding && !hiding->bounds.empty() && hiding->ranges.empty() &&
-                       llvm::none_of(hiding->bounds, [](const KeyBound &bound) { return bound.isUpper; });
-  // Blocks of a strategy that a program pins may have a part of the columns each.
-  if (!hiding || hiding->bounds.empty() || !hiding->ranges.empty() || kernel.columns < shape.columns)
-    return tileOf(kernel, k.block(), isLower);
-  const Product &product = kernel.attention.output;
-  auto sizeOf = [&](ArrayRef<unsigned> axes) {
-    Value size = k.number(1);
-    for (unsigned axis : axes)
-      size = k.mul(size, kernel.space.size(axis));
-    return size;
+/// Steps of the ring are counted through all of them.
+void ChainBlock::forEachTile(llvm::function_ref<void()> body) {
+  auto begin = [&](Value number) {
+    tile = tiles_.at(number);
+    range.emplace(kernel, inner.front().kernel, tile, kWarpgroupChainRows, shape.keys, /*isOfHead=*/true);
+    body();
   };
-  Value one = k.number(1), batch = sizeOf(product.batch);
-  Value down = k.div(k.add(sizeOf(product.rows), k.number(kernel.rows - 1)), k.number(kernel.rows));
-  Value most = k.div(k.number(kTilesInTurn), down);
-  most = k.select(k.less(most, one), one, most);
-  Value inTurn = k.mul(most, down), first = k.mul(k.div(k.block(), inTurn), most), number = k.rem(k.block(), inTurn);
-  Value elements = k.min(most, k.sub(batch, first));
-  Value row = k.div(number, elements);
-  if (!isLower)
-    row = k.sub(k.sub(down, one), row);
-  return {k.add(first, k.rem(number, elements)), k.mul(row, k.number(kernel.rows)), k.number(0)};
+  if (!tiles_.areTakenInTurn())
+    return begin(k.block());
+  Value none = k.number(0);
+  k.loop(k.block(), tiles_.count(), k.blocks(), none, [&](Value number, ValueRange carried) {
+    Bodies::Scope scope(kernel.bodies);
+    // What a thread computes of its number would be computed in front of the loop, and take registers from all tiles.
+    Value outside = thread;
+    thread = k.opaque(thread);
+    isFirst = k.equal(thread, none);
+    firstStep = carried[0];
+    begin(number);
+    thread = outside;
+    isFirst = k.equal(thread, none);
+    Value steps = k.mul(k.mul(heads(), blocksOfHead()), k.number(shape.copies()));
+    return Values{k.add(firstStep, k.select(k.less(range->first(), range->last()), steps, none))};
+  });
+  firstStep = none;
 }
 
 Value ChainBlock::stepOf(Value key, uint32_t copy) {
@@ -147,7 +143,7 @@ Value ChainBlock::stepOf(Value key, uint32_t copy) {
     Value next = k.div(k.sub(k.add(key, k.number(shape.keys)), range->first()), k.number(shape.keys));
     block = k.sub(k.add(next, k.mul(head, blocksOfHead())), k.number(1));
   }
-  return k.add(k.mul(block, k.number(shape.copies())), k.number(copy));
+  return k.add(k.add(k.mul(block, k.number(shape.copies())), firstStep), k.number(copy));
 }
 
 Value ChainBlock::blocksOfHead() {
@@ -281,13 +277,14 @@ void ChainBlock::byElements(bool isFast) {
   };
   forEachCopy([&](Value key, Value step, uint32_t copy) {
     copyElements(key, step, copy, isFast);
-    k.when(k.less(k.number(kCopiedAhead - 1), step),
+    k.when(k.less(k.number(kCopiedAhead - 1), k.sub(step, firstStep)),
            [&] { handOver(k.sub(step, k.number(kCopiedAhead)), kCopiedAhead); });
   });
   // The last ones: there are none, or as many as are ahead.
   Value steps = k.mul(k.mul(heads(), blocksOfHead()), k.number(shape.copies()));
   for (uint32_t left = kCopiedAhead; left > 0; --left)
-    k.when(k.less(k.number(left - 1), steps), [&] { handOver(k.sub(steps, k.number(left)), left - 1); });
+    k.when(k.less(k.number(left - 1), steps),
+           [&] { handOver(k.add(firstStep, k.sub(steps, k.number(left))), left - 1); });
 }
 
 void ChainBlock::produce(Value isFast) {
@@ -319,13 +316,13 @@ void ChainBlock::bringLeft() {
 
 ChainBlock::Values ChainBlock::scoresOf(uint32_t number, Value key) {
   const Inner &each = inner[number];
-  return core.multiplyTiles(descriptor(leftOf(each), 16), descriptor(slotOf(stepOf(key, number)), 16), each.depth,
+  return core.multiplyTiles(descriptor(leftOf(each), 16), descriptor(slotOf(stepOf(key, number)), 16), each.reduced,
                             kGroupRows * kRowBytes, shape.keys * kRowBytes, shape.keys);
 }
 
 ChainBlock::Values ChainBlock::weighted(ValueRange factors, Value key, uint32_t copy, ValueRange sums) {
   return core.multiplyRegisters(factors, descriptor(slotOf(stepOf(key, copy)), shape.keys * kRowBytes), 16 * 128,
-                                shape.columns, sums);
+                                shape.results, sums);
 }
 
 void ChainBlock::turn(const char *instruction, Value barrier) {
@@ -341,13 +338,49 @@ void ChainBlock::passTurn() {
   turn("bar.arrive", k.sub(k.number(kFirstTurn + 1), group));
 }
 
+ChainBlock::Values ChainBlock::factorsOf(ArrayRef<Values> weights, Value key, Kind kind) {
+  Values factors = factorsOfGroup(core, weights);
+  if (!kind.mayEnd)
+    return factors;
+  const std::optional<int64_t> known = kernel.shape.axes[kernel.attention.keys()].size;
+  Value left = k.sub(kernel.space.size(kernel.attention.keys()), key);
+  auto hidden = [&] {
+    Values shown = factors;
+    hideFactors(k, thread, left, known && *known % 2 == 0, shown);
+    return shown;
+  };
+  if (!kind.isWhole)
+    return hidden();
+  const SmallVector<Type> types(factors.size(), k.b.getI32Type());
+  return k.choose(k.less(left, k.number(shape.keys)), types, hidden, [&] { return factors; });
+}
+
+SmallVector<ChainBlock::Segment> ChainBlock::segments() const {
+  SmallVector<Segment> found;
+  for (const KeyRange::Segment &each : range->segments())
+    found.push_back({each.first, each.last, {each.isWhole, !each.isWhole && range->mayEnd()}});
+  if (!range->isKnown() || range->mayHide() || !range->mayEnd() || kernel.attention.across)
+    return found;
+  Value last = found.pop_back_val().last;
+  found.back().last = last;
+  found.back().kind.mayEnd = true;
+  return found;
+}
+
 void ChainBlock::release(Value step) {
   k.when(isFirst, [&] { ring.empty(step); });
 }
 
+void ChainBlock::releaseLast(Value key, ArrayRef<uint32_t> copies) {
+  if (!tiles_.areTakenInTurn())
+    return;
+  k.barrier(); // all warps have read it, and the left factors
+  for (uint32_t copy : copies)
+    release(stepOf(key, copy));
+}
+
 void ChainBlock::run(llvm::function_ref<void()> consume) {
   k.wantResident(1);
-  range.emplace(kernel, inner.front().kernel, tile, kWarpgroupChainRows, shape.keys, /*isOfHead=*/true);
   Value fast = isFast();
   Value all = k.number(kGroupThreads);
   Value filling = tensorMaps.empty() ? all : k.select(fast, k.number(shape.vectors.empty() ? 1 : 2), all);
@@ -357,11 +390,15 @@ void ChainBlock::run(llvm::function_ref<void()> consume) {
       k.equal(group, k.number(kConsumers)),
       [&] {
         k.leaveRegisters(kProducerRegisters);
-        asTeam([&] { produce(fast); });
+        forEachTile([&] { asTeam([&] { produce(fast); }); });
       },
       [&] {
         k.takeRegisters(kConsumerRegisters);
-        asTeam(consume);
+        // The first turn is the first consumer's.
+        k.when(k.equal(group, k.number(1)), [&] { passTurn(); });
+        forEachTile([&] { asTeam(consume); });
+        // The last turn that was passed on is taken: no barrier is left half full.
+        k.when(k.equal(group, k.number(0)), [&] { awaitTurn(); });
       });
 }
 

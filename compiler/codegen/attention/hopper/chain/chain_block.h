@@ -6,7 +6,7 @@
 //                           triplets, or weights that are kept | vectors of each stage | barriers
 #pragma once
 
-#include "compiler/codegen/attention/hopper/chain/chain_shape.h"
+#include "compiler/codegen/attention/hopper/chain/chain_tiles.h"
 #include "compiler/codegen/attention/hopper/group_tile.h"
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/contraction/stage_ring.h"
@@ -20,8 +20,9 @@ public:
   using Values = llvm::SmallVector<mlir::Value>;
   struct Inner {
     ProductKernel kernel;
-    uint32_t depth;
-    uint32_t left; // bytes behind the arena, of the first consumer
+    uint32_t depth;   // whole tiles
+    uint32_t reduced; // elements that there are
+    uint32_t left;    // bytes behind the arena, of the first consumer
   };
 
   ChainBlock(const AttentionKernel &kernel, const WarpgroupChainShape &shape, mlir::ValueRange tensorMaps);
@@ -49,7 +50,23 @@ public:
   Values scoresOf(uint32_t number, mlir::Value key);
   /// sums += factors * the values that a copy of a block brings, in flight behind the call, and so are the factors.
   Values weighted(mlir::ValueRange factors, mlir::Value key, uint32_t copy, mlir::ValueRange sums);
+  /// A block of keys: whether all rows see all of its keys, and whether it may have some behind the last one.
+  struct Kind {
+    bool isWhole, mayEnd;
+  };
+  struct Segment {
+    mlir::Value first, last;
+    Kind kind;
+  };
+  Kind firstKind() const { return {false, range->mayEnd()}; }
+  /// Blocks behind the first one. The last one is computed as those in front of it where nothing but the number of keys
+  /// hides any there: another copy of the loop would take registers.
+  llvm::SmallVector<Segment> segments() const;
+  /// Left factors from weights.
+  Values factorsOf(llvm::ArrayRef<Values> weights, mlir::Value key, Kind kind);
   void release(mlir::Value step);
+  /// Of a tile the last products are there: what the block of keys brought may be overwritten.
+  void releaseLast(mlir::Value key, llvm::ArrayRef<uint32_t> copies);
   void awaitTurn();
   void passTurn();
   /// Where the vectors of a block of keys lie: f32, those of one, then those of the next.
@@ -75,12 +92,13 @@ public:
   mlir::Value arena;
   mlir::Value group, thread, isFirst; // number of the warpgroup, of the thread in it; whether it speaks for it
   StageRing ring;
-  const AttentionTile tile;
+  AttentionTile tile;
   std::optional<KeyRange> range; // of the keys of a head
   mlir::Value head;              // whose keys are computed, or brought; of one head alone 0
+  mlir::Value firstStep;         // of the tile, in the ring
 
 private:
-  AttentionTile firstTile();
+  void forEachTile(llvm::function_ref<void()> body);
   mlir::Value leftOf(const Inner &each) { return leftOf(each, group); }
   void asTeam(llvm::function_ref<void()> body);
   void turn(const char *instruction, mlir::Value barrier);
@@ -97,6 +115,8 @@ private:
   void copyElements(mlir::Value key, mlir::Value step, uint32_t copy, bool isFast);
   void byElements(bool isFast);
   void produce(mlir::Value isFast);
+
+  const ChainTiles tiles_;
 };
 
 } // namespace tenon::compiler::codegen

@@ -92,7 +92,8 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   const bool isNarrow =
       columns <= kTileDepth && isOneTile(attention.scores) && (!attention.second || isOneTile(*attention.second));
   const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
-  WarpgroupChainShape found{{}, wholeTiles(columns), hasPlace ? kMostKeys : 64U, {}, {}, std::nullopt, std::nullopt};
+  WarpgroupChainShape found{{}, wholeTiles(columns), {},          uint32_t(columns), hasPlace ? kMostKeys : 64U, {},
+                            {}, std::nullopt,        std::nullopt};
   const std::optional<TileMap> values = mapOf(shape, output, output.right, found.columns, found.keys);
   if (!values)
     return std::nullopt;
@@ -117,6 +118,7 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
     if (ofTwin && depth == columns && bringTheSame(*map, product->reduced.front(), *ofTwin, output.columns.front()))
       found.twinShared = found.depths.size();
     found.depths.push_back(wholeTiles(depth));
+    found.reduced.push_back(uint32_t(depth));
     found.rightMaps.push_back(*map);
   }
   if (attention.twin && (!found.shared || !found.twinShared))

@@ -19,6 +19,8 @@ inline constexpr uint32_t kKeptRows = 16, kKeptKeys = 64;
 struct WarpgroupChainShape {
   llvm::SmallVector<uint32_t, 2> depths;   // of the inner products, whole tiles: 64 or 128
   uint32_t columns;                        // the same of results
+  llvm::SmallVector<uint32_t, 2> reduced;  // elements of the depths that there are
+  uint32_t results;                        // columns that there are
   uint32_t keys;                           // of a block: 128, or 64 where scores of two products take the registers
   llvm::SmallVector<TileMap, 2> rightMaps; // of their right factors
   TileMap valueMap;

@@ -19,9 +19,9 @@ private:
 
   SmallVector<Values, 2> scoresOf(Value key);
   void waitForScores(Value key, SmallVector<Values, 2> &scores, uint32_t pending);
-  SmallVector<Values> weightsOf(ArrayRef<Values> scores, Value key, bool isWhole);
+  SmallVector<Values> weightsOf(ArrayRef<Values> scores, Value key, ChainBlock::Kind kind);
   Values firstBlock();
-  Values nextBlock(Value key, bool isWhole, ValueRange carried);
+  Values nextBlock(Value key, ChainBlock::Kind kind, ValueRange carried);
   Values allBlocks();
 
   ChainBlock &block_;
@@ -51,12 +51,13 @@ void WarpgroupChain::waitForScores(Value key, SmallVector<Values, 2> &scores, ui
 }
 
 /// Of two rows.
-SmallVector<WarpgroupChain::Values> WarpgroupChain::weightsOf(ArrayRef<Values> scores, Value key, bool isWhole) {
+SmallVector<WarpgroupChain::Values> WarpgroupChain::weightsOf(ArrayRef<Values> scores, Value key,
+                                                              ChainBlock::Kind kind) {
   Value rows = block_.rows();
   SmallVector<LogitRun> runs = runsOfGroup(k_, block_.thread, rows, key, scores.front(),
                                            scores.size() > 1 ? ArrayRef<Value>(scores.back()) : ArrayRef<Value>());
   TileSpace space(block_.inner.front().kernel, block_.tile.inBatch, rows, key);
-  block_.range->computeLogits(space, runs, isWhole);
+  block_.range->computeWeights(space, runs, kind.isWhole, kind.mayEnd);
   return rowsOfRuns(runs);
 }
 
@@ -68,15 +69,15 @@ WarpgroupChain::Values WarpgroupChain::firstBlock() {
     block_.ring.waitUntilFull(block_.stepOf(key, number));
   SmallVector<Values, 2> scores = scoresOf(key);
   waitForScores(key, scores, 0);
-  Values carried(block_.shape.columns / 2, neutral(k_, block_.output.product.sum.sum));
-  llvm::append_range(carried, factorsOfGroup(block_.core, weightsOf(scores, key, /*isWhole=*/false)));
+  Values carried(block_.shape.results / 2, neutral(k_, block_.output.product.sum.sum));
+  llvm::append_range(carried, block_.factorsOf(weightsOf(scores, key, block_.firstKind()), key, block_.firstKind()));
   return carried;
 }
 
-WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, bool isWhole, ValueRange carried) {
+WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, ChainBlock::Kind kind, ValueRange carried) {
   Bodies::Scope scope(block_.kernel.bodies);
   Value before = k_.sub(key, k_.number(block_.shape.keys));
-  const uint32_t sums = block_.shape.columns / 2;
+  const uint32_t sums = block_.shape.results / 2;
   for (uint32_t number = 0; number < block_.inner.size(); ++number)
     block_.ring.waitUntilFull(block_.stepOf(key, number));
   block_.awaitTurn();
@@ -86,7 +87,7 @@ WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, bool isWhole, ValueR
   const Values result = block_.weighted(carried.drop_front(sums), before, block_.valueCopy(), carried.take_front(sums));
   block_.passTurn();
   waitForScores(key, scores, 1);
-  SmallVector<Values> weights = weightsOf(scores, key, isWhole);
+  SmallVector<Values> weights = weightsOf(scores, key, kind);
   // The factors' registers are read until the product is there: new ones are written behind the wait.
   Values tied = result;
   for (const Values &row : weights)
@@ -97,7 +98,7 @@ WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, bool isWhole, ValueR
   for (auto [number, row] : llvm::enumerate(weights))
     llvm::copy(ArrayRef(tied).slice(sums + number * size, size), row.begin());
   Values after(tied.begin(), tied.begin() + sums);
-  llvm::append_range(after, factorsOfGroup(block_.core, weights));
+  llvm::append_range(after, block_.factorsOf(weights, key, kind));
   return after;
 }
 
@@ -105,33 +106,32 @@ WarpgroupChain::Values WarpgroupChain::nextBlock(Value key, bool isWhole, ValueR
 WarpgroupChain::Values WarpgroupChain::allBlocks() {
   Value keys = k_.number(block_.shape.keys), second = k_.add(block_.range->first(), keys);
   Values carried = firstBlock();
-  for (const KeyRange::Segment &segment : block_.range->segments()) {
+  for (const ChainBlock::Segment &segment : block_.segments()) {
     Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
     carried = k_.loop(from, segment.last, keys, carried,
-                      [&](Value key, ValueRange inside) { return nextBlock(key, segment.isWhole, inside); });
+                      [&](Value key, ValueRange inside) { return nextBlock(key, segment.kind, inside); });
   }
   Value blocks = k_.div(k_.sub(k_.sub(block_.range->last(), block_.range->first()), k_.number(1)), keys);
   Value last = k_.add(block_.range->first(), k_.mul(blocks, keys));
   if (!block_.shape.shared)
     block_.ring.waitUntilFull(block_.stepOf(last, block_.valueCopy()));
-  const uint32_t sums = block_.shape.columns / 2;
+  const uint32_t sums = block_.shape.results / 2;
   const ArrayRef<Value> all = carried;
-  return block_.core.waitForProducts(
+  const Values result = block_.core.waitForProducts(
       0, block_.weighted(ValueRange(all.drop_front(sums)), last, block_.valueCopy(), ValueRange(all.take_front(sums))));
+  block_.releaseLast(last, block_.valueCopy());
+  return result;
 }
 
 void WarpgroupChain::consume() {
-  k_.when(k_.equal(block_.group, k_.number(1)), [&] { block_.passTurn(); }); // the first turn is the first consumer's
   block_.bringLeft();
-  const SmallVector<Type> types(block_.shape.columns / 2, k_.b.getF32Type());
+  const SmallVector<Type> types(block_.shape.results / 2, k_.b.getF32Type());
   const Values sums = k_.choose(
       k_.less(block_.range->first(), block_.range->last()), types, [&] { return allBlocks(); },
       [&] { return Values(types.size(), neutral(k_, block_.output.product.sum.sum)); });
-  // The last turn that was passed on is taken: no barrier is left half full.
-  k_.when(k_.equal(block_.group, k_.number(0)), [&] { block_.awaitTurn(); });
   Value rows = block_.rows();
   TileSpace space(block_.output, block_.tile.inBatch, rows, k_.number(0));
-  writeGroupResult(block_.output, space, block_.thread, block_.resultPart(), block_.shape.columns, sums);
+  writeGroupResult(block_.output, space, block_.thread, block_.resultPart(), block_.shape.results, sums);
 }
 
 } // namespace

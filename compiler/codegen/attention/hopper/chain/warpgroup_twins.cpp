@@ -55,7 +55,7 @@ WarpgroupTwins::Values WarpgroupTwins::vectorAt(uint32_t vector) {
 }
 
 /// Weights of two rows.
-SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &range, Value key, bool isWhole,
+SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &range, Value key, ChainBlock::Kind kind,
                                                               const Values &scores, const Values &seconds) {
   Value first = block_.inAllHeads(key);
   const SmallVector<LogitRun> byRows = runsOfGroup(k_, block_.thread, block_.rows(), first, scores, seconds);
@@ -67,7 +67,10 @@ SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &ra
   for (auto &each : vectors_)
     each.second = 0;
   TileSpace space(block_.inner.front().kernel, block_.tile.inBatch, block_.rows(), first);
-  range.computeLogits(space, runs, isWhole);
+  if (across_) // weights of both consumers are exchanged
+    range.computeLogits(space, runs, kind.isWhole);
+  else
+    range.computeWeights(space, runs, kind.isWhole, kind.mayEnd);
   SmallVector<Values> weights(2);
   for (auto [number, run] : llvm::enumerate(runs))
     llvm::append_range(weights[number % 2], run.scores);
@@ -77,7 +80,7 @@ SmallVector<WarpgroupTwins::Values> WarpgroupTwins::weightsOf(const KeyRange &ra
 /// Scores of the first product, and where `carried` has factors of the block before, what those add to both results;
 /// then, in the registers that these leave, scores of the second, and the factors of this block.
 /// Carried: the sums of the first weights, those of both, the factors of the first, those of both.
-WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRange carried) {
+WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, ChainBlock::Kind kind, ValueRange carried) {
   Bodies::Scope scope(block_.kernel.bodies);
   TensorCore &core = block_.core;
   key_ = key;
@@ -108,11 +111,14 @@ WarpgroupTwins::Values WarpgroupTwins::oneBlock(Value key, bool isWhole, ValueRa
   Values seconds = block_.scoresOf(1, key);
   if (across_)
     scores = core.waitForProducts(1, scores);
-  const SmallVector<Values> first = weightsOf(range_, key, isWhole, scores, {});
+  const SmallVector<Values> first = weightsOf(range_, key, kind, scores, {});
   seconds = core.waitForProducts(0, seconds);
-  const SmallVector<Values> both = weightsOf(*block_.range, key, isWhole, scores, seconds);
-  llvm::append_range(results, factorsOfGroup(core, first));
-  const Values factors = factorsOfGroup(core, both);
+  const SmallVector<Values> both = weightsOf(*block_.range, key, kind, scores, seconds);
+  auto factorsOf = [&](ArrayRef<Values> weights) {
+    return across_ ? factorsOfGroup(core, weights) : block_.factorsOf(weights, key, kind);
+  };
+  llvm::append_range(results, factorsOf(first));
+  const Values factors = factorsOf(both);
   llvm::append_range(results, factors);
   if (across_)
     across_->put(across_->at(key), both);
@@ -159,10 +165,10 @@ WarpgroupTwins::Values WarpgroupTwins::blocksOfHead(ValueRange before) {
   if (block_.kernel.attention.heads())
     second = k_.select(k_.equal(block_.head, k_.number(0)), second, first);
   Values carried = llvm::to_vector(before);
-  for (const KeyRange::Segment &segment : block_.range->segments()) {
+  for (const ChainBlock::Segment &segment : block_.segments()) {
     Value from = arith::MaxSIOp::create(k_.b, k_.loc, segment.first, second);
     carried = k_.loop(from, segment.last, keys, carried,
-                      [&](Value key, ValueRange inside) { return oneBlock(key, segment.isWhole, inside); });
+                      [&](Value key, ValueRange inside) { return oneBlock(key, segment.kind, inside); });
   }
   return carried;
 }
@@ -170,7 +176,7 @@ WarpgroupTwins::Values WarpgroupTwins::blocksOfHead(ValueRange before) {
 /// The sums of the first weights, then those of both.
 WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
   Value keys = k_.number(block_.shape.keys), first = block_.range->first();
-  Values carried = oneBlock(first, /*isWhole=*/false, Values(2 * sums(), neutral(k_, output_.product.sum.sum)));
+  Values carried = oneBlock(first, block_.firstKind(), Values(2 * sums(), neutral(k_, output_.product.sum.sum)));
   if (block_.kernel.attention.heads()) {
     carried = k_.loop(k_.number(0), block_.heads(), k_.number(1), carried, [&](Value head, ValueRange inside) {
       block_.head = head;
@@ -187,10 +193,12 @@ WarpgroupTwins::Values WarpgroupTwins::allBlocks() {
 /// What the last block of keys adds to all sums.
 WarpgroupTwins::Values WarpgroupTwins::lastBlock(Value key, ValueRange carried) {
   if (!across_) {
-    const Values results = multiplied(key, carried);
+    Values results = multiplied(key, carried);
     if (kept_)
       kept_->store(key);
-    return block_.core.waitForProducts(0, results);
+    results = block_.core.waitForProducts(0, results);
+    block_.releaseLast(key, llvm::to_vector(llvm::seq(block_.shape.copies())));
+    return results;
   }
   across_->awaitPart();
   block_.meetConsumers(); // weights of both are there
@@ -207,13 +215,12 @@ WarpgroupTwins::Values WarpgroupTwins::lastBlock(Value key, ValueRange carried) 
 
 void WarpgroupTwins::write(const ProductKernel &output, ArrayRef<Value> sums) {
   TileSpace space(output, block_.tile.inBatch, block_.rows(), k_.number(0));
-  writeGroupResult(output, space, block_.thread, block_.resultPart(), block_.shape.columns, sums);
+  writeGroupResult(output, space, block_.thread, block_.resultPart(), block_.shape.results, sums);
 }
 
 void WarpgroupTwins::consume() {
   if (across_)
     across_->clear();
-  k_.when(k_.equal(block_.group, k_.number(1)), [&] { block_.passTurn(); }); // the first turn is the first consumer's
   block_.bringLeft();
   if (across_)
     block_.meetConsumers(); // left factors of both are there
@@ -225,11 +232,11 @@ void WarpgroupTwins::consume() {
   block_.kernel.bodies.unstage();
   if (kept_)
     kept_->finish();
-  // The last turn that was passed on is taken: no barrier is left half full.
-  k_.when(k_.equal(block_.group, k_.number(0)), [&] { block_.awaitTurn(); });
   write(output_, ArrayRef(all).take_front(sums()));
   k_.barrier(); // the part has been read
   write(block_.output, ArrayRef(all).drop_front(sums()));
+  if (kept_)
+    block_.meetConsumers(); // weights of the next tile go through the same memory
 }
 
 } // namespace tenon::compiler::codegen

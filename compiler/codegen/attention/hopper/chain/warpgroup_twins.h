@@ -26,12 +26,12 @@ public:
 private:
   using Values = ChainBlock::Values;
 
-  uint32_t sums() const { return block_.shape.columns / 2; } // of a thread, of each result
+  uint32_t sums() const { return block_.shape.results / 2; } // of a thread, of each result
   void stageVectors();
   Values vectorAt(uint32_t vector);
-  llvm::SmallVector<Values> weightsOf(const KeyRange &range, mlir::Value key, bool isWhole, const Values &scores,
-                                      const Values &seconds);
-  Values oneBlock(mlir::Value key, bool isWhole, mlir::ValueRange carried);
+  llvm::SmallVector<Values> weightsOf(const KeyRange &range, mlir::Value key, ChainBlock::Kind kind,
+                                      const Values &scores, const Values &seconds);
+  Values oneBlock(mlir::Value key, ChainBlock::Kind kind, mlir::ValueRange carried);
   Values multiplied(mlir::Value key, mlir::ValueRange carried);
   Values blocksOfHead(mlir::ValueRange before);
   Values addedUp(mlir::Value key, mlir::ValueRange carried);
