@@ -5,6 +5,7 @@
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/hal/HalOps.h"
 #include "compiler/dialect/util/UtilOps.h"
+#include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/products/warp_tiles.h"
 
@@ -34,19 +35,37 @@ std::string replaceAll(StringRef text, StringRef from, StringRef to) {
   return out + text.str();
 }
 
-/// What the targets of a program say of a kernel, where none of its operations is planned by them.
+/// Whether a type has fewer bits than f32: tensor cores and copies take such elements, of Hopper in ways of its own.
+bool isNarrow(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() > 1 && element.getIntOrFloatBitWidth() < 32;
+}
+
+/// A sum over what several tensors hold, or what is no operation of loops.
+bool mayBePlanned(Operation *op) {
+  if (auto computed = dyn_cast<linalg::LinalgOp>(op))
+    return computed.getNumReductionLoops() != 0 && computed.getNumDpsInputs() > 1;
+  return false;
+}
+
+/// Whether a kernel whose plan is chosen is written by what its targets say. Exact products of f32 and f64 are not:
+/// threads multiply them, and what clusters or fewer threads do is said by the plan.
+bool isWrittenByTargets(func::FuncOp function) {
+  bool isAnyPlanned = false, isAnyNarrow = function->hasAttr(dispatch::kTf32Attr);
+  const WalkResult found = function.walk([&](Operation *op) {
+    if (op->getNumRegions() != 0 && !isa<func::FuncOp, linalg::LinalgOp>(op))
+      return WalkResult::interrupt();
+    isAnyPlanned |= mayBePlanned(op);
+    isAnyNarrow |= llvm::any_of(op->getOperandTypes(), isNarrow) || llvm::any_of(op->getResultTypes(), isNarrow);
+    return WalkResult::advance();
+  });
+  return found.wasInterrupted() || (isAnyPlanned && isAnyNarrow);
+}
+
+/// What the targets of a program say of a kernel that is the same for all of them.
 void dropTargetNotes(hal::ExecutableSourceOp source) {
   source.walk([](func::FuncOp function) {
-    const bool isPlain = !function
-                              .walk([](Operation *op) {
-                                auto computed = dyn_cast<linalg::LinalgOp>(op);
-                                const bool mayDiffer =
-                                    !computed ? op->getNumRegions() != 0 && !isa<func::FuncOp>(op)
-                                              : computed.getNumReductionLoops() != 0 && computed.getNumDpsInputs() > 1;
-                                return mayDiffer ? WalkResult::interrupt() : WalkResult::advance();
-                              })
-                              .wasInterrupted();
-    if (!isPlain)
+    if (isWrittenByTargets(function))
       return;
     function->removeAttr(dispatch::kHopperOnlyAttr);
     function->removeAttr(dispatch::kWarpDeviceAttr);
