@@ -33,7 +33,7 @@ protected:
       return 1;
     EXPECT_EQ(split->loop, 2u);
     EXPECT_EQ(split->size, reduced);
-    EXPECT_EQ(reduced % (split->parts * 64), 0) << "parts are whole steps";
+    EXPECT_EQ(reduced % (split->parts * 8), 0) << "parts begin at vectors";
     return split->parts;
   }
 };
@@ -44,9 +44,17 @@ TEST_F(ClusterSplits, LongSumsOfFewTilesAreParts) {
   EXPECT_EQ(parts(128, 256, 100352), 32);
 }
 
+// In parts that are no whole steps, where rows are whole lines.
+TEST_F(ClusterSplits, ShorterSumsOfWholeLinesAreParts) {
+  EXPECT_EQ(parts(1024, 256, 6272), 4);
+  EXPECT_EQ(parts(512, 1024, 6272), 2);
+  EXPECT_EQ(parts(256, 256, 12544), 14);
+}
+
 TEST_F(ClusterSplits, WhatClustersTakeApartStaysWhole) {
-  EXPECT_EQ(parts(1024, 256, 6272), 1);
   EXPECT_EQ(parts(2048, 512, 1568), 1);
+  EXPECT_EQ(parts(512, 512, 2352), 1);
+  EXPECT_EQ(parts(216, 304, 12736), 1); // rows begin in lines
 }
 
 TEST_F(ClusterSplits, EnoughTilesStayWhole) {

@@ -45,6 +45,12 @@ constexpr double kMicrosecondsOfThreeParts = 0.6;
 // that is chosen by it takes 1 % more than the best one, on average).
 constexpr double kBytesOfCaches = 12e6, kBytesOfResident = 8e6, kBytesOfMemory = 3.5e6, kCacheBytes = 50e6;
 constexpr double kStepBytes = 128, kBlocksOfMemory = 120, kBlocksOfCaches = 92, kShareOfLast = 0.6;
+// The same of the caches, of more rows than a tile has, for tiles of no more rows and columns than that which are one
+// round, of operands that lie along the sum: blocks read the same at the same time (bf16 nt 256 x 4096 x 14336: 64 x
+// 128 47.8 us, 128 x 64 48.7, 128 x 128 by two blocks 50.1; tf32 256 x 4096 x 4096 29.3, 30.3, 32.7. In more rounds, or
+// across, larger tiles are faster: nt 300 x 28672 x 4096 128, in tiles of 64 x 128 148; tf32 nn 33.0, 36.8).
+constexpr double kBytesOfSmallTiles = 14.5e6;
+constexpr int64_t kSidesOfSmallTiles = 192;
 // Two of the smallest tiles wait for more than one of twice the size: a step of all then takes so long.
 constexpr double kMicrosecondsOfSmallest = 0.2;
 
@@ -65,7 +71,18 @@ constexpr uint64_t kLeastRoundsOfPairs = 8;
 // A step, for each result of a tile, where threads copy an operand as it lies across, since rows of places are no
 // boxes, and between tiles (measured on an H200: bf16, 32 images of 28 x 28 places, channels second, 512 channels to
 // 128 and 256, and 128 to 512). Wider tiles are slower.
-constexpr double kMicrosecondsOfCopiedAcross = 5.4e-5, kMicrosecondsOfNarrow = 5e-5, kMicrosecondsBetweenCopied = 0.2;
+// Where both operands lie across, the largest of them takes less from two steps on (gradients by data of 28, 36 and 44
+// places squared, 256 to 832 channels: 0.5 to 0.8 us a step).
+constexpr double kMicrosecondsOfCopiedAcross = 5.4e-5, kMicrosecondsOfNarrow = 5e-5, kMicrosecondsBetweenCopied = 0.2,
+                 kMicrosecondsOfBothAcross = 4.1e-5;
+
+// Of short sums in one round of tiles: the launch, what is behind the steps of each tile for each of its elements, and
+// so much of a step (an H200, bf16, 11 layers of 1 x 1 windows in 60 tiles: all but 7 within 10 %). Nothing hides what
+// is behind the steps there (6272 x 512 x 1024: 128 x 256 14.3 us, 64 x 128 in three rounds 12.4; 6272 x 512 x
+// 512 10.4, 9.4). Of fewer steps, or more rounds, it was measured to be no gain (25088 x 512 x 128: 10.8, 12.2).
+constexpr double kLeastShortSteps = 8, kMostShortSteps = 24, kMicrosecondsOfLaunch = 3.5,
+                 kMicrosecondsOfElement = 1.65 / 32768, kHiddenBehindTile = 0.23, kLeastBehindTile = 0.15,
+                 kShareOfSteps = 0.887, kLeastGainOfShort = 0.05;
 
 int64_t ceilDiv(int64_t size, int64_t perTile) {
   return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(perTile)));
@@ -113,6 +130,18 @@ static bool isCopiedAcross(const GroupShape &shape, const Product &product) {
     const std::optional<int64_t> size = shape.axes[operand->across.back()].size;
     return size && *size * dispatch::elementBytes(operand->value.getType()) % kLineBytes != 0;
   });
+}
+
+/// Whether columns are places of images whose rows in memory are no vectors: of bf16, 32 images of 14 x 14 places, 1024
+/// channels to 256, tiles of 64 x 192 take 27.2 us, of 128 x 128 18.0; 256 to 1024 24.2, 19.4.
+static bool arePlacesSplit(const GroupShape &shape, const Product &product) {
+  constexpr int64_t kVectorBytes = 16;
+  if (product.columns.size() < 2 || !product.left.isAlongReduced || !product.right.isAlongReduced)
+    return false;
+  int64_t places = 1;
+  for (unsigned axis : ArrayRef(product.columns).drop_front())
+    places *= shape.axes[axis].size.value_or(1);
+  return places * dispatch::elementBytes(product.left.value.getType()) % kVectorBytes != 0;
 }
 
 /// Steps of the longest tile for each one that a tile has on average.
@@ -195,8 +224,10 @@ double microsecondsOfReads(const GroupShape &shape, const Product &product, cons
   const double rounds = std::ceil(tiles / multiprocessors);
   const double last = rounds > 1 ? 1 + (rounds * multiprocessors / tiles - 1) * kShareOfLast : idle;
   const bool isSmallest = tile.rows == kSmallTile && tile.columns == kSmallTile;
-  return steps * std::max({tiles * ofTile / kBytesOfCaches, operands / inMicrosecond * last,
-                           isSmallest ? rounds * kMicrosecondsOfSmallest : 0});
+  const bool isSmall = rows > kLargeTile && tile.rows + tile.columns <= kSidesOfSmallTiles && rounds == 1 &&
+                       product.left.isAlongReduced && product.right.isAlongReduced;
+  return steps * std::max({tiles * ofTile / (isSmall ? kBytesOfSmallTiles : kBytesOfCaches),
+                           operands / inMicrosecond * last, isSmallest ? rounds * kMicrosecondsOfSmallest : 0});
 }
 
 std::optional<double> microsecondsWithReads(const GroupShape &shape, const Product &product,
@@ -215,9 +246,14 @@ double microsecondsOfStep(const GroupShape &shape, const Product &product, const
                     double(tile.columns) * kMicrosecondsOfComputed);
   if (product.rows.size() > 1 && patchesOfRows(shape, product, tile.rows))
     return tile.ofPatches;
-  if (isCopiedAcross(shape, product))
-    return double(tile.rows * tile.columns) *
-           (tile.columns <= kSmallTile ? kMicrosecondsOfNarrow : kMicrosecondsOfCopiedAcross);
+  if (isCopiedAcross(shape, product)) {
+    constexpr double kLeastSteps = 2;
+    const bool areBoth = !product.left.isAlongReduced && !product.right.isAlongReduced && tile.rows == kLargeTile &&
+                         tile.columns == kLargeTile && stepsOf(shape, product) >= kLeastSteps;
+    return double(tile.rows * tile.columns) * (areBoth                      ? kMicrosecondsOfBothAcross
+                                               : tile.columns <= kSmallTile ? kMicrosecondsOfNarrow
+                                                                            : kMicrosecondsOfCopiedAcross);
+  }
   if (product.routes || product.rows.size() != 1 || product.columns.size() != 1 || product.reduced.size() != 1)
     return tile.microseconds;
   double own = 0, all = 0;
@@ -300,6 +336,18 @@ std::optional<int64_t> tilesOf(const GroupShape &shape, const Product &product, 
   return *batch * ceilDiv(*rows, side) * ceilDiv(*across, columns);
 }
 
+/// What a product of a short sum takes, with the launch.
+static double microsecondsOfShortSum(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
+  constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors;
+  const int64_t tiles = *warpgroupTilesOf(shape, product, tile);
+  const auto rounds = double(ceilDiv(tiles, kMultiprocessors));
+  const double ofSteps = stepsOf(shape, product) *
+                         microsecondsOfStep(shape, product, tile, std::min(tiles, kMultiprocessors)) * kShareOfSteps,
+               behind = std::max(kLeastBehindTile,
+                                 double(tile.rows * tile.columns) * kMicrosecondsOfElement - kHiddenBehindTile);
+  return kMicrosecondsOfLaunch + rounds * (ofSteps + behind);
+}
+
 const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &product, int64_t launched) {
   const uint64_t multiprocessors = abi::kHopperMultiprocessors;
   if (isSideBySide(shape, product, kSmallTile)) { // the caches and the memory are all that matters
@@ -308,24 +356,35 @@ const WarpgroupTile *bestWarpgroupTile(const GroupShape &shape, const Product &p
         warpgroupTilesOf(shape, product, kNarrowOfFewRows).value_or(INT64_MAX) <= int64_t(multiprocessors);
     return isNarrow ? &kNarrowOfFewRows : &kOfFewRows;
   }
-  const bool isComputed = ComputedTile::operandOf(product, shape), isCopied = isCopiedAcross(shape, product);
+  const bool isComputed = ComputedTile::operandOf(product, shape),
+             isCopied = isCopiedAcross(shape, product) || arePlacesSplit(shape, product);
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
-  const WarpgroupTile *best = nullptr;
-  double least = 0;
-  for (const WarpgroupTile &tile : kWarpgroupTiles) {
+  auto mayBe = [&](const WarpgroupTile &tile) {
     const std::optional<int64_t> tiles = warpgroupTilesOf(shape, product, tile);
     if (!tiles || std::min(*tiles, int64_t(multiprocessors)) > launched ||
         !isWarpgroupTile(tile.rows, tile.columns, product.right) ||
         ((isComputed || isCopied) && tile.columns > kMostColumnsComputed))
-      continue;
+      return false;
     if (tile.rows > kLargeTile && !isComputed && !isOfThreeParts(shape, product, tile))
-      continue;
-    if (columns && *columns <= tile.columns / 2 && tile.columns > kSmallTile) // a narrower one has all of them
-      continue;
-    const double taken = *microsecondsWithReads(shape, product, tile);
-    if (!best || taken < least)
-      best = &tile, least = taken;
-  }
+      return false;
+    // A narrower one has all of them.
+    return !columns || *columns > tile.columns / 2 || tile.columns <= kSmallTile;
+  };
+  const WarpgroupTile *best = nullptr;
+  double least = 0;
+  for (const WarpgroupTile &tile : kWarpgroupTiles)
+    if (mayBe(tile))
+      if (const double taken = *microsecondsWithReads(shape, product, tile); !best || taken < least)
+        best = &tile, least = taken;
+  const double steps = stepsOf(shape, product);
+  if (!best || !waitsForMatrix(shape, product) || steps < kLeastShortSteps || steps > kMostShortSteps ||
+      *warpgroupTilesOf(shape, product, *best) > int64_t(multiprocessors))
+    return best;
+  least = (1 - kLeastGainOfShort) * microsecondsOfShortSum(shape, product, *best);
+  for (const WarpgroupTile &tile : kWarpgroupTiles)
+    if (mayBe(tile))
+      if (const double taken = microsecondsOfShortSum(shape, product, tile); taken < least)
+        best = &tile, least = taken;
   return best;
 }
 
