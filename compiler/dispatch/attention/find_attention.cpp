@@ -24,6 +24,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <map>
+#include <string>
+
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -109,35 +112,64 @@ private:
       function.getBody().takeBody(split->getBody());
   }
 
-  /// Where that rounds, only where more is found so: kernels that store no weights have no other sums of them.
+  /// Where that rounds, only those of attentions of which more is found so: kernels that store no weights have no other
+  /// sums of them. Layers that are alike are asked together, which takes two copies instead of one for each.
   static void exchangeSums(func::FuncOp function) {
-    bool leavesRounded = false;
-    exchangeSumsIn(function, &leavesRounded);
-    if (!leavesRounded)
+    std::map<std::string, SmallVector<size_t>> alike; // numbers of attentions, by what is left of them
+    const SmallVector<std::string> left = exchangeSumsIn(function, {});
+    for (auto [number, sums] : llvm::enumerate(left))
+      if (!sums.empty())
+        alike[sums].push_back(number);
+    if (alike.empty())
       return;
-    OwningOpRef<func::FuncOp> exchanged(cast<func::FuncOp>(function->clone()));
-    exchangeSumsIn(*exchanged, /*leavesRounded=*/nullptr);
-    if (countBuilt(*exchanged) > countBuilt(function))
+    int64_t found = countBuilt(function);
+    OwningOpRef<func::FuncOp> exchanged;
+    auto more = [&](ArrayRef<size_t> numbers) {
+      exchanged = cast<func::FuncOp>(function->clone());
+      exchangeSumsIn(*exchanged, numbers);
+      return countBuilt(*exchanged) - found;
+    };
+    auto take = [&](int64_t count) {
+      if (count <= 0)
+        return;
+      found += count;
       function.getBody().takeBody(exchanged->getBody());
+    };
+    for (const auto &[sums, numbers] : alike) {
+      const int64_t ofOne = more(numbers.front()), ofAll = numbers.size() == 1 ? ofOne : more(numbers);
+      if (ofAll == ofOne * int64_t(numbers.size()))
+        take(ofAll);
+      else
+        for (size_t number : numbers)
+          take(more(number));
+    }
   }
 
-  static void exchangeSumsIn(func::FuncOp function, bool *leavesRounded) {
+  /// @param rounded numbers of the attentions whose sums become those of their results, though that rounds
+  /// @return of each attention, sums that are left because they would be rounded (row_sums.h); empty: none
+  static SmallVector<std::string> exchangeSumsIn(func::FuncOp function, ArrayRef<size_t> rounded) {
+    SmallVector<std::string> left;
     bool any = false;
     for (Block &block : function.getBody())
       for (auto op : llvm::to_vector(block.getOps<linalg::GenericOp>())) {
         std::string reason;
-        if (std::optional<AttentionMatch> match = matchAttention(op, reason, /*mustBeAlone=*/false))
-          any |= exchangeRowSums(*match, leavesRounded);
+        const std::optional<AttentionMatch> match = matchAttention(op, reason, /*mustBeAlone=*/false);
+        if (!match)
+          continue;
+        std::string sums;
+        any |= exchangeRowSums(*match, llvm::is_contained(rounded, left.size()) ? nullptr : &sums);
+        left.push_back(sums);
       }
     if (any)
       eraseDeadOperations(function);
+    return left;
   }
 
   /// How many attentions and chains a copy has that is built.
-  static size_t countBuilt(func::FuncOp function) {
+  static int64_t countBuilt(func::FuncOp function) {
     OwningOpRef<func::FuncOp> built(cast<func::FuncOp>(function->clone()));
-    const size_t attentions = build(*built);
-    return attentions + size_t(buildChains(*built));
+    const int64_t attentions = build(*built);
+    return attentions + buildChains(*built);
   }
 
   static unsigned countIn(func::FuncOp function) {

@@ -10,6 +10,9 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
+// What distinguishes sums whose readers are a gradient's products: the operation between them, and these.
+constexpr unsigned kReaders = 3;
+
 class RowSum {
 public:
   RowSum(const AttentionMatch &match, linalg::GenericOp sum)
@@ -137,6 +140,17 @@ bool RowSum::run() {
   return false;
 }
 
+/// Types of an operation, and those of its readers, so many behind each other.
+void describe(Operation *op, unsigned readers, llvm::raw_ostream &text) {
+  text << op->getName() << '(' << op->getOperandTypes() << " -> " << op->getResultTypes();
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    text << ' ' << generic.getNumReductionLoops();
+  if (readers > 0)
+    for (Operation *user : op->getUsers())
+      describe(user, readers - 1, text);
+  text << ')';
+}
+
 void RowSum::exchange() {
   linalg::GenericOp output = match_.output;
   OpBuilder b(sum_);
@@ -179,7 +193,7 @@ void RowSum::exchange() {
 
 } // namespace
 
-bool exchangeRowSums(const AttentionMatch &match, bool *leavesRounded) {
+bool exchangeRowSums(const AttentionMatch &match, std::string *left) {
   SmallVector<linalg::GenericOp> sums;
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Operation *> open;
@@ -200,8 +214,9 @@ bool exchangeRowSums(const AttentionMatch &match, bool *leavesRounded) {
     RowSum sum(match, op);
     if (!sum.run())
       continue;
-    if (leavesRounded && sum.isRoundedByExchange()) {
-      *leavesRounded = true;
+    if (left && sum.isRoundedByExchange()) {
+      llvm::raw_string_ostream text(*left);
+      describe(op, kReaders, text);
       continue;
     }
     sum.exchange();

@@ -14,11 +14,13 @@
 
 #include "compiler/dispatch/attention/attention_match.h"
 
+#include <string>
+
 namespace tenon::compiler::dispatch {
 
 /// Does so wherever sums of the weights of `match` are read. @return whether there were some
-/// @param leavesRounded where it is given, sums that would be rounded are left, and it becomes true where there are
-/// some
-bool exchangeRowSums(const AttentionMatch &match, bool *leavesRounded = nullptr);
+/// @param left where it is given, sums that would be rounded are left, and it says what they and their readers are: the
+/// same of layers that are alike
+bool exchangeRowSums(const AttentionMatch &match, std::string *left = nullptr);
 
 } // namespace tenon::compiler::dispatch
