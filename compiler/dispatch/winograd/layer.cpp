@@ -125,6 +125,7 @@ std::optional<Place> LayerReader::placeOf(AffineExpr expr) const {
 
 bool LayerReader::readImage() {
   unsigned windows = 0, others = 0;
+  auto type = cast<RankedTensorType>(layer_.image.getType());
   for (auto [dimension, expr] : llvm::enumerate(op_.getMatchingIndexingMap(convolution_.image).getResults())) {
     const std::optional<Place> place = placeOf(expr);
     if (!place)
@@ -133,11 +134,16 @@ bool LayerReader::readImage() {
       if (windows == 2)
         return false;
       windowDimensions_[windows] = dimension;
-      window_[windows] = *place;
-      window_[windows++].offset += offsets_[dimension];
+      Place &window = window_[windows++];
+      window = *place;
+      window.offset += offsets_[dimension];
+      // Tiles read what lies behind the last place that a window does, too: there is nothing but zeros.
+      const int64_t last = window.offset + sizes_[window.loop] - 1 + (window.factor < 0 ? 0 : sizes_[*window.tap] - 1);
+      if (type.getDimSize(dimension) > last + 1)
+        return false;
       continue;
     }
-    if (place->offset + offsets_[dimension] != 0)
+    if (place->offset + offsets_[dimension] != 0 || type.getDimSize(dimension) != sizes_[place->loop])
       return false;
     const bool isSummed = isIn(other_, place->loop);
     (isSummed ? summed_ : kept_) = place->loop;

@@ -150,12 +150,13 @@ bool multiplyTiles(const Convolution &convolution, bool print) {
       layer ? tilesOf(*layer, said ? std::optional(said.getInt()) : std::nullopt) : std::nullopt;
   if (said && !matrices)
     op.emitWarning() << '\'' << kTileSideAttr << "' is " << said.getInt() << " and has no effect: tiles of side 4 or 6 "
-                     << "(windows of 3 x 3), 6 or 8 (5 x 5) are for f32 in steps of one";
+                     << "(windows of 3 x 3), 6 or 8 (5 x 5) are for f32 in steps of one over all of an image";
   if (!matrices) {
     if (print)
       op.emitRemark() << "this convolution is computed directly, not by Winograd's: "
-                      << (layer ? "that would take longer"
-                                : "tiles are for f32, windows of 3 x 3 and 5 x 5 in steps of one");
+                      << (!layer ? "tiles are for f32, windows of 3 x 3 and 5 x 5 in steps of one over all of an image"
+                          : said ? "tiles have no such side"
+                                 : "that would take longer");
     return false;
   }
   if (print)

@@ -42,6 +42,7 @@ const std::vector<std::string> &tenonAttributes() {
                                                  "tenon.name",
                                                  "tenon.narrow_sums",
                                                  "tenon.overwritten",
+                                                 "tenon.own_kernel",
                                                  "tenon.reciprocal",
                                                  "tenon.stored",
                                                  "tenon.strategy",

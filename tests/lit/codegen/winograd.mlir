@@ -57,7 +57,7 @@ func.func @named(%i: tensor<2x8x8x8xf32>, %w: tensor<12x3x3x8xf32>) -> tensor<2x
 // CHECK-LABEL: func.func @steps
 // CHECK-NOT: tile_transform
 // CHECK: return
-// SAID: remark: this convolution is computed directly, not by Winograd's: tiles are for f32, windows of 3 x 3 and 5 x 5 in steps of one
+// SAID: remark: this convolution is computed directly, not by Winograd's: tiles are for f32, windows of 3 x 3 and 5 x 5 in steps of one over all of an image
 func.func @steps(%i: tensor<8x65x65x64xf32>, %w: tensor<64x3x3x64xf32>) -> tensor<8x32x32x64xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x32x32x64xf32>

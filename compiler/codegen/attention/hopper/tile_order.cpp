@@ -24,7 +24,8 @@ constexpr int64_t kCachedBytes = 24 << 20;
 // elements fit that these would be as many, fewer elements take longer (1000 rows, d 192, 64 and 33 of them: 210, 222).
 constexpr int64_t kSharing = 2, kMostSharing = 3;
 
-/// Elements of a group under a mask: tiles of short ones come one behind the other, and read their keys again.
+/// Elements of a group, which matter under a mask: tiles of short ones come one behind the other, and read their keys
+/// again.
 uint32_t mostTogether(const AttentionKernel &kernel) {
   const GroupShape &shape = kernel.shape;
   const Attention &attention = kernel.attention;

@@ -121,7 +121,7 @@ std::optional<Convolution> Convolution::ofUnknownImages(linalg::GenericOp op) {
     return std::nullopt;
   Convolution found{op};
   found.isOnCores = mayRoundForTensorCores(*product);
-  if (!op->hasAttr(kTileSideAttr) && !isLarge(op, found.isOnCores))
+  if ((found.isOnCores || !op->hasAttr(kTileSideAttr)) && !isLarge(op, found.isOnCores))
     return std::nullopt;
   for (const ContractionSide *side : {&product->left, &product->right}) {
     OpOperand *operand = operandOf(*side, op);

@@ -11,7 +11,7 @@ public:
   ChainTiles(const AttentionKernel &kernel, const WarpgroupChainShape &shape);
 
   /// A block stays for several tiles: what it needs of the next one comes while results of this one are written. Of
-  /// tiles with enough blocks of keys, where all have as many: which takes long nobody knows before.
+  /// tiles with enough blocks of keys, where all have as many, of one head: which takes long nobody knows before.
   bool areTakenInTurn() const { return areTakenInTurn_; }
   /// All of them.
   mlir::Value count() const;

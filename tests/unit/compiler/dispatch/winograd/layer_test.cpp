@@ -126,6 +126,7 @@ TEST_F(LayerTest, OthersAreNone) {
   EXPECT_FALSE(layer({.sizes = {8, 48, 32, 30, 64, 7, 7}}));
   EXPECT_FALSE(layer({.image = "d0, d2 + d5, d3 - d6 + 2, d4"})) << "one side backwards";
   EXPECT_FALSE(layer({.start = "1.0"})) << "sums that start from something";
+  EXPECT_FALSE(layer({.unread = 1})) << "tiles would read what no window does";
   EXPECT_TRUE(layer({.sizes = {8, 48, 32, 30, 64, 5, 5}}));
 }
 

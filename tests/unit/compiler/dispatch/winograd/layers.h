@@ -17,6 +17,7 @@ protected:
     std::vector<int64_t> sizes = {8, 48, 32, 30, 64, 3, 3};
     unsigned reductions = 3;
     std::string type = "f32", start = "0.0", attributes, behind, pin;
+    int64_t unread = 0; // places of the image behind those that windows read
   };
 
   std::string text(const Shape &shape) {
@@ -54,7 +55,7 @@ private:
     for (size_t begin = 0; begin < results.size();) {
       const size_t end = std::min(results.find(',', begin), results.size());
       const std::string place = results.substr(begin, end - begin);
-      int64_t size = 1;
+      int64_t size = 1 + (place.find('+') != std::string::npos ? shape.unread : 0);
       for (size_t at = place.find('d'); at != std::string::npos; at = place.find('d', at + 1)) {
         const bool isTwice = place.compare(at + 2, 4, " * 2") == 0;
         size += (shape.sizes[size_t(place[at + 1] - '0')] - 1) * (isTwice ? 2 : 1);
