@@ -204,6 +204,19 @@ static LogicalResult verifyPlanes(TileTransformOp op, RankedTensorType image, Ra
   return verifySizes(op, "planes", planes, wanted);
 }
 
+/// Whether it finds an element of the input from each place of the image: by dimensions that are as large, or at 0.
+static bool findsElements(AffineMap map, RankedTensorType image, RankedTensorType input) {
+  if (map.getNumDims() != 4 || map.getNumSymbols() != 0 || int64_t(map.getNumResults()) != input.getRank())
+    return false;
+  return llvm::all_of(llvm::zip_equal(map.getResults(), input.getShape()), [&](auto each) {
+    const auto &[expr, size] = each;
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      return image.getDimSize(dim.getPosition()) == size;
+    auto number = dyn_cast<AffineConstantExpr>(expr);
+    return number && number.getValue() == 0 && size > 0;
+  });
+}
+
 LogicalResult TileTransformOp::verify() {
   if (getInputs().empty() || getResult().getType() != getOutput().getType())
     return emitOpError() << "found " << getInputs().size() << " inputs and a result of type " << getResult().getType()
@@ -233,10 +246,9 @@ LogicalResult TileTransformOp::verify() {
     return emitOpError() << "found " << getMaps().size() << " maps and " << getInputs().size()
                          << " inputs: a map for each but the first is wanted, and a region that takes them";
   for (auto [map, input] : llvm::zip_equal(getMaps().getAsValueRange<AffineMapAttr>(), getInputs().drop_front()))
-    if (map.getNumDims() != 4 || map.getNumSymbols() != 0 ||
-        int64_t(map.getNumResults()) != tensorType(input).getRank())
-      return emitOpError() << "found " << AffineMapAttr::get(map) << ", a map from an image to " << input.getType()
-                           << " is wanted";
+    if (!findsElements(map, to, tensorType(input)))
+      return emitOpError() << "found " << AffineMapAttr::get(map) << ", a map from an image of type " << to << " to "
+                           << input.getType() << " is wanted, by dimensions that are as large, or 0";
   if (getRegion().empty())
     return success();
   Type element = to.getElementType();

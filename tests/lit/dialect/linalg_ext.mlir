@@ -139,6 +139,24 @@ func.func @route(%named: tensor<?x2xi32>, %table: tensor<?x4xi32>) -> tensor<?x4
   return %0 : tensor<?x4xi32>
 }
 
+// CHECK-LABEL: func.func @tile_transform
+func.func @tile_transform(%x: tensor<1x6x6x8xf32>, %p: tensor<16x4x8xf32>, %b: tensor<8xf32>, %y: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
+  // CHECK: iree_linalg_ext.tile_transform {{.*}}rows = 4 : i64, step = 2 : i64{{.*}} ins(%{{.*}} : tensor<1x6x6x8xf32>) outs(%{{.*}} : tensor<16x4x8xf32>) -> tensor<16x4x8xf32>
+  %0 = iree_linalg_ext.tile_transform {low = array<i64: 0, 0>, maps = [], order = array<i64: 0, 1, 2, 3>, rows = 4 : i64, step = 2 : i64, tiles = array<i64: 2, 2>, turned = false,
+      matrix = array<f64: 1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.0, -1.0, 0.0, 1.0>}
+      ins(%x : tensor<1x6x6x8xf32>) outs(%p : tensor<16x4x8xf32>) -> tensor<16x4x8xf32>
+  // CHECK: iree_linalg_ext.tile_transform {{.*}}rows = 2 : i64
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+  %1 = iree_linalg_ext.tile_transform {low = array<i64: 0, 0>, maps = [affine_map<(n, h, w, c) -> (c)>], order = array<i64: 0, 1, 2, 3>, rows = 2 : i64, step = 2 : i64, tiles = array<i64: 2, 2>,
+      turned = false, matrix = array<f64: 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, -1.0, 1.0>}
+      ins(%0, %b : tensor<16x4x8xf32>, tensor<8xf32>) outs(%y : tensor<1x4x4x8xf32>) {
+  ^bb0(%s: f32, %t: f32):
+    %u = arith.addf %s, %t : f32
+    iree_linalg_ext.yield %u : f32
+  } -> tensor<1x4x4x8xf32>
+  return %1 : tensor<1x4x4x8xf32>
+}
+
 // CHECK-LABEL: func.func @online_attention
 func.func @online_attention(%x: tensor<4x4xf32>, %r: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: iree_linalg_ext.online_attention {{.*}}decomposition_config = {use_exp2 = false}

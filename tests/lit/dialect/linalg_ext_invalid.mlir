@@ -417,3 +417,15 @@ func.func @tiles_that_overlap_in_a_result(%i: tensor<4x8x4xf32>, %o: tensor<2x4x
   %r = iree_linalg_ext.tile_transform {matrix = array<f64: 1.0, 0.0, 0.0, 1.0>, rows = 2 : i64, order = array<i64: 0, 1, 2, 3>, tiles = array<i64: 2, 2>, low = array<i64: 0, 0>, step = 1 : i64, turned = false, maps = []} ins(%i : tensor<4x8x4xf32>) outs(%o : tensor<2x4x4x4xf32>) -> tensor<2x4x4x4xf32>
   return %r : tensor<2x4x4x4xf32>
 }
+
+// -----
+func.func @f(%p: tensor<16x4x8xf32>, %b: tensor<7xf32>, %y: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
+  // expected-error @+1 {{a map from an image of type 'tensor<1x4x4x8xf32>' to 'tensor<7xf32>' is wanted, by dimensions that are as large, or 0}}
+  %0 = iree_linalg_ext.tile_transform {low = array<i64: 0, 0>, maps = [affine_map<(n, h, w, c) -> (c)>], order = array<i64: 0, 1, 2, 3>, rows = 2 : i64, step = 2 : i64, tiles = array<i64: 2, 2>,
+      turned = false, matrix = array<f64: 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, -1.0, 1.0>}
+      ins(%p, %b : tensor<16x4x8xf32>, tensor<7xf32>) outs(%y : tensor<1x4x4x8xf32>) {
+  ^bb0(%s: f32, %t: f32):
+    iree_linalg_ext.yield %s : f32
+  } -> tensor<1x4x4x8xf32>
+  return %0 : tensor<1x4x4x8xf32>
+}
