@@ -38,6 +38,8 @@ private:
     return map.getResultPosition(getAffineDimExpr(loop, out_.getContext()));
   }
   bool readImage();
+  bool readWindow(unsigned down, unsigned across);
+  std::optional<unsigned> readDimensions();
   bool readForward();
   bool readOfFilters();
 
@@ -153,10 +155,30 @@ bool LayerReader::readImage() {
   return windows == 2 && others == 3 && window_[0].factor == window_[1].factor;
 }
 
+/// Of a small square with a middle; of the loops that go along its sides.
+bool LayerReader::readWindow(unsigned down, unsigned across) {
+  layer_.window = sizes_[down];
+  return sizes_[across] == layer_.window && layer_.window >= kLeastWindow && layer_.window <= kMostWindow &&
+         layer_.window % 2 != 0;
+}
+
+/// Where the other factor and the result have these sides. @return the result's dimension of filters, which it has to
+/// have
+std::optional<unsigned> LayerReader::readDimensions() {
+  for (unsigned side : {0, 1}) {
+    layer_.ofOther[1 + side] = *positionIn(other_, *window_[side].tap);
+    layer_.ofOut[1 + side] = *positionIn(out_, window_[side].loop);
+  }
+  for (unsigned dimension = 0; dimension < 4; ++dimension)
+    if (isIn(other_, out_.getDimPosition(dimension))) {
+      layer_.filters = sizes_[out_.getDimPosition(dimension)];
+      return dimension;
+    }
+  return std::nullopt;
+}
+
 bool LayerReader::readForward() {
-  layer_.window = sizes_[*window_[0].tap];
-  if (sizes_[*window_[1].tap] != layer_.window || layer_.window < kLeastWindow || layer_.window > kMostWindow ||
-      layer_.window % 2 == 0)
+  if (!readWindow(*window_[0].tap, *window_[1].tap))
     return false;
   layer_.isBackwards = window_[0].factor < 0;
   layer_.images = sizes_[kept_];
@@ -165,30 +187,22 @@ bool LayerReader::readForward() {
   for (unsigned side : {0, 1}) {
     layer_.places[side] = sizes_[window_[side].loop];
     layer_.low[side] = -(window_[side].offset - (layer_.isBackwards ? layer_.window - 1 : 0));
-    layer_.ofOther[1 + side] = *positionIn(other_, *window_[side].tap);
-    layer_.ofOut[1 + side] = *positionIn(out_, window_[side].loop);
   }
-  for (unsigned dimension = 0; dimension < 4; ++dimension) {
-    const unsigned loop = out_.getDimPosition(dimension);
-    if (!isIn(other_, loop))
-      continue;
-    layer_.filters = sizes_[loop];
-    const int64_t own = *positionIn(other_, loop), summed = *positionIn(other_, summed_);
-    layer_.isFirstSummed = summed < own;
-    layer_.ofOther[0] = std::min(own, summed);
-    layer_.ofOther[3] = std::max(own, summed);
-    layer_.ofOut[0] = *positionIn(out_, kept_);
-    layer_.ofOut[3] = dimension;
-    return true;
-  }
-  return false;
+  const std::optional<unsigned> filters = readDimensions();
+  if (!filters)
+    return false;
+  const int64_t own = *positionIn(other_, out_.getDimPosition(*filters)), summed = *positionIn(other_, summed_);
+  layer_.isFirstSummed = summed < own;
+  layer_.ofOther[0] = std::min(own, summed);
+  layer_.ofOther[3] = std::max(own, summed);
+  layer_.ofOut[0] = *positionIn(out_, kept_);
+  layer_.ofOut[3] = *filters;
+  return true;
 }
 
 bool LayerReader::readOfFilters() {
   layer_.isOfFilters = true;
-  layer_.window = sizes_[window_[0].loop];
-  if (sizes_[window_[1].loop] != layer_.window || layer_.window < kLeastWindow || layer_.window > kMostWindow ||
-      layer_.window % 2 == 0 || window_[0].factor < 0)
+  if (!readWindow(window_[0].loop, window_[1].loop) || window_[0].factor < 0)
     return false;
   layer_.images = sizes_[summed_];
   layer_.channels = sizes_[kept_];
@@ -196,23 +210,17 @@ bool LayerReader::readOfFilters() {
   for (unsigned side : {0, 1}) {
     layer_.places[side] = sizes_[*window_[side].tap];
     layer_.low[side] = -window_[side].offset;
-    layer_.ofOther[1 + side] = *positionIn(other_, *window_[side].tap);
-    layer_.ofOut[1 + side] = *positionIn(out_, window_[side].loop);
   }
-  for (unsigned dimension = 0; dimension < 4; ++dimension) {
-    const unsigned loop = out_.getDimPosition(dimension);
-    if (!isIn(other_, loop))
-      continue;
-    layer_.filters = sizes_[loop];
-    const int64_t kept = *positionIn(out_, kept_);
-    layer_.isFirstOfImage = kept < int64_t(dimension);
-    layer_.ofOut[0] = std::min<int64_t>(kept, dimension);
-    layer_.ofOut[3] = std::max<int64_t>(kept, dimension);
-    layer_.ofOther[0] = *positionIn(other_, summed_);
-    layer_.ofOther[3] = *positionIn(other_, loop);
-    return true;
-  }
-  return false;
+  const std::optional<unsigned> filters = readDimensions();
+  if (!filters)
+    return false;
+  const int64_t own = *filters, kept = *positionIn(out_, kept_);
+  layer_.isFirstOfImage = kept < own;
+  layer_.ofOut[0] = std::min(kept, own);
+  layer_.ofOut[3] = std::max(kept, own);
+  layer_.ofOther[0] = *positionIn(other_, summed_);
+  layer_.ofOther[3] = *positionIn(other_, out_.getDimPosition(*filters));
+  return true;
 }
 
 std::optional<WindowLayer> LayerReader::read() {
