@@ -3,6 +3,8 @@
 
 #include "abi/format/aligned_bytes.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 namespace tenon::abi::test {
@@ -320,6 +322,17 @@ std::vector<uint8_t> write(const ProgramParts &parts) {
   fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, parts.version, 0, 0, executableVector, functionVector,
                                                      constantVector, globalVector, initializer, editionVector));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+std::string verdictOf(const ProgramParts &parts) {
+  Status status = verifyProgram(AlignedBytes(write(parts)).span(), "x");
+  if (!status.ok())
+    EXPECT_EQ(status.code(), StatusCode::DataLoss);
+  return std::string(status.message());
+}
+
+std::string within(std::string_view place, const std::string &message) {
+  return message.starts_with(place) ? message.substr(place.size()) : message;
 }
 
 AlignedBytes::AlignedBytes(const std::vector<uint8_t> &bytes) : storage_(bytes.size() + 16), size_(bytes.size()) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenon::abi::test {
@@ -206,6 +207,11 @@ std::vector<uint8_t> write(const ProgramParts &parts);
 ///   1 (x, n, loads count)     reads x[0]; stores n to count; to itself while n is not 0, else to 2
 ///   2 (x)                     copies x, and returns it
 ProgramParts sampleOfBlocks();
+
+/// What verifyProgram says of it as the file 'x': nothing, or DataLoss' message.
+std::string verdictOf(const ProgramParts &parts);
+/// The message behind `place`, where it begins with that.
+std::string within(std::string_view place, const std::string &message);
 
 /// A copy at a 16-byte aligned address.
 class AlignedBytes {

@@ -14,22 +14,15 @@ static std::string verdict(const std::function<void(ProgramParts &)> &change) {
   ProgramParts parts;
   parts.editions = {EditionParts{.functions = parts.functions}};
   change(parts);
-  Status status = verifyProgram(AlignedBytes(write(parts)).span(), "x");
-  if (!status.ok())
-    EXPECT_EQ(status.code(), StatusCode::DataLoss);
-  return std::string(status.message());
+  return verdictOf(parts);
 }
 
 static std::string inEdition(const std::function<void(EditionParts &)> &change) {
-  std::string text = verdict([&](ProgramParts &p) { change(p.editions[0]); });
-  const std::string place = "'x': editions[0]: ";
-  return text.starts_with(place) ? text.substr(place.size()) : text;
+  return within("'x': editions[0]: ", verdict([&](ProgramParts &p) { change(p.editions[0]); }));
 }
 
 static std::string inMain(const std::function<void(FunctionParts &)> &change) {
-  std::string text = inEdition([&](EditionParts &e) { change(e.functions[0]); });
-  const std::string place = "functions[0]: main: ";
-  return text.starts_with(place) ? text.substr(place.size()) : text;
+  return within("functions[0]: main: ", inEdition([&](EditionParts &e) { change(e.functions[0]); }));
 }
 
 TEST(VerifyEditions, TakesWhatDiffersInside) {
