@@ -32,7 +32,7 @@ ROOMS = {
                "writer", ".", "replace", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
                  "input/tensors", "input/tensors/linalg_ext", "input/types", "input/steps", "input", "dialect/transforms",
-                 "dispatch/analysis", "dispatch/analysis/products", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products/images", "dispatch/products/patches", "dispatch/products", "dispatch/quantized", "dispatch/experts", "dispatch/winograd",
+                 "dispatch/analysis", "dispatch/analysis/products", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products/orders", "dispatch/products/images", "dispatch/products/patches", "dispatch/products", "dispatch/quantized", "dispatch/experts", "dispatch/winograd",
                  "dispatch/prepare/loops", "dispatch/prepare/reads", "dispatch/prepare",
                  "dispatch/splits", "dispatch/forming", "dispatch", "dispatch/in_place", "dispatch/attention/forms", "dispatch/attention/chains", "dispatch/attention",
                  "codegen/kernel", "codegen/kernel/narrow", "codegen/kernel/bodies", "codegen/ptx/rewrites", "codegen/ptx", "codegen/families", "codegen/contraction", "codegen/contraction/operands", "codegen/contraction/kernels", "codegen/contraction/kernels/skinny", "codegen/contraction/kernels/warpgroup", "codegen/grouped", "codegen/grouped/bands",

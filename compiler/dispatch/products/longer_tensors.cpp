@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/products/longer_tensors.h"
 
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -20,8 +20,8 @@
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/products/images/channels_last.h"
-#include "compiler/dispatch/products/images/computed_constants.h"
 #include "compiler/dispatch/products/longer_tensors.h"
+#include "compiler/dispatch/products/orders/computed_constants.h"
 #include "compiler/dispatch/products/turned_copy.h"
 
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"

@@ -4,8 +4,8 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
-#include "compiler/dispatch/products/images/reorder.h"
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/reorder.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 
 #include "llvm/ADT/MapVector.h"
 

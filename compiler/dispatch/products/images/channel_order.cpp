@@ -7,9 +7,9 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/products/images/channels_last.h"
-#include "compiler/dispatch/products/images/orders.h"
-#include "compiler/dispatch/products/images/reorder.h"
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/orders.h"
+#include "compiler/dispatch/products/orders/reorder.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

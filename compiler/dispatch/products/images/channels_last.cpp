@@ -9,8 +9,8 @@
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/slices.h"
 #include "compiler/dispatch/products/images/filters_along.h"
-#include "compiler/dispatch/products/images/turned_result.h"
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

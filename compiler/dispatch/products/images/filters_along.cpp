@@ -4,8 +4,8 @@
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
-#include "compiler/dispatch/products/images/turned_result.h"
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 
 using namespace mlir;
 

@@ -4,7 +4,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"

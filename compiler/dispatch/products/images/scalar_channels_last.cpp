@@ -5,7 +5,7 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/products/images/channels_last.h"
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 

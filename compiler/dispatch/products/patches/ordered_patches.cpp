@@ -5,9 +5,9 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/products/images/channels_last.h"
-#include "compiler/dispatch/products/images/computed_constants.h"
-#include "compiler/dispatch/products/images/turned_result.h"
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/computed_constants.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 
 #include "llvm/ADT/Sequence.h"

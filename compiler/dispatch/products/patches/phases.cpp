@@ -6,7 +6,7 @@
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/summed_places.h"
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 #include "compiler/dispatch/products/patches/phase_copies.h"
 

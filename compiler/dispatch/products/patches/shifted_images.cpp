@@ -5,8 +5,8 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
-#include "compiler/dispatch/products/images/turned_result.h"
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"

@@ -2,7 +2,7 @@
 // Tensors whose dimensions are put in another order, and what computes and reads them.
 #pragma once
 
-#include "compiler/dispatch/products/images/orders.h"
+#include "compiler/dispatch/products/orders/orders.h"
 
 namespace tenon::compiler::dispatch {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 
-#include "compiler/dispatch/products/images/computed_constants.h"
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/computed_constants.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

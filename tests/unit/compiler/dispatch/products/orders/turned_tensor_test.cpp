@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/images/turned_tensor.h"
+#include "compiler/dispatch/products/orders/turned_tensor.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

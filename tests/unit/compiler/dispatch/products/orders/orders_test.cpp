@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/images/orders.h"
+#include "compiler/dispatch/products/orders/orders.h"
 
 #include "tests/unit/compiler/dispatch/kernel_text.h"
 

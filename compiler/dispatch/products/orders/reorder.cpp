@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/images/reorder.h"
+#include "compiler/dispatch/products/orders/reorder.h"
 
 #include "compiler/dispatch/analysis/dimensions.h"
-#include "compiler/dispatch/products/images/turned_result.h"
+#include "compiler/dispatch/products/orders/turned_result.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
