@@ -14,8 +14,8 @@
 // is ever stored.
 //
 // A chain (dispatch/attention/chain.h) is the same without softmax: what is computed from the scores of one or two
-// products are the weights. Of twins (dispatch/attention/twins.h) there are two weights and two results, of triplets
-// (dispatch/attention/triplets.h) one result more, for each of the keys: what blocks add up between them.
+// products are the weights. Of twins (dispatch/attention/chains/twins.h) there are two weights and two results, of
+// triplets (dispatch/attention/triplets.h) one result more, for each of the keys: what blocks add up between them.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_space.h"

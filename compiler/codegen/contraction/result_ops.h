@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Which operations of a kernel are computed from the result of a product: nearly always all that run over its elements;
-// of twins (dispatch/attention/twins.h) those of one result are not computed from the other.
+// of twins (dispatch/attention/chains/twins.h) those of one result are not computed from the other.
 #pragma once
 
 #include "compiler/codegen/contraction/product.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an operation of a group is computed from: of a chain with two results (attention/twins.h) each operation behind
-// a last product belongs to one of them.
+// What an operation of a group is computed from: of a chain with two results (attention/chains/twins.h) each operation
+// behind a last product belongs to one of them.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -8,13 +8,13 @@
 #include "compiler/dispatch/attention/chain.h"
 #include "compiler/dispatch/attention/chains/kept_weights.h"
 #include "compiler/dispatch/attention/chains/row_factors.h"
+#include "compiler/dispatch/attention/chains/twins.h"
 #include "compiler/dispatch/attention/forms/open_forms.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/attention/row_sums.h"
 #include "compiler/dispatch/attention/shared_heads.h"
 #include "compiler/dispatch/attention/surroundings.h"
 #include "compiler/dispatch/attention/triplets.h"
-#include "compiler/dispatch/attention/twins.h"
 #include "compiler/dispatch/prepare/prepare.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -199,7 +199,7 @@ private:
     return found;
   }
 
-  bool isForHopper_ = false; // alone: kernels of twins (twins.h) need more memory than other targets have
+  bool isForHopper_ = false; // alone: kernels of twins (chains/twins.h) need more memory than other targets have
 
   static void printRemarks(func::FuncOp function) {
     for (Block &block : function.getBody())

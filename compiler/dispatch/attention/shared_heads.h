@@ -8,8 +8,8 @@
 //   part[g, b, h, n, d] = sum over m of by_scores[b, h, g, m, n] * q[b, h, g, m, d]      f32
 //   by_k[b, h, n, d]    = sum over g of part[g, b, h, n, d]
 //
-// Hopper's kernel of twins (twins.h) goes through the queries of all heads instead, one head behind the other, and
-// stores no parts: there the sum over two dimensions is put together again.
+// Hopper's kernel of twins (chains/twins.h) goes through the queries of all heads instead, one head behind the other,
+// and stores no parts: there the sum over two dimensions is put together again.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

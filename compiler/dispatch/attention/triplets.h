@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Triplets: twins (twins.h) and the chain that multiplies their second weights the other way around. Of the gradients
-// of attention, that by queries has the same weights as that by keys; the one sums them over keys, the other over
-// queries:
+// Triplets: twins (chains/twins.h) and the chain that multiplies their second weights the other way around. Of the
+// gradients of attention, that by queries has the same weights as that by keys; the one sums them over keys, the other
+// over queries:
 //
 //   scores = k q'      p = exp(scores - logarithms)                   by_v = p g
 //   scores = k q'      by_p = v g'      by_scores = p (by_p - rows)   by_k = by_scores q      by_q = by_scores' k

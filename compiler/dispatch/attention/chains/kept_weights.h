@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Weights that are kept: five products of the gradients of attention in a fixed order. The kernel of twins
-// (../twins.h) stores the second weights, as the factors that they are, and the product that sums them over their rows
+// (twins.h) stores the second weights, as the factors that they are, and the product that sums them over their rows
 // is one like any other, which reads them. In one kernel for all there would be five, too, but in whatever order
 // (../triplets.h).
 //

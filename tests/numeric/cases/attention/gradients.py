@@ -144,7 +144,7 @@ def gradients(operand, mask, size, dynamic, by_weights=False):
 
 
 def backward(operand, mask, size, dynamic):
-    """Of what forward kept; kernels for the three gradients that store no scores (compiler/dispatch/attention/chain.h, twins.h)."""
+    """Of what forward kept; kernels for the three gradients that store no scores (compiler/dispatch/attention/chain.h, chains/twins.h)."""
     random = generator("attention backward", operand, mask, size)
     shapes = [[dict(zip("bmnde", size))[c] for c in spec] for spec in LETTERS.values()]
     q, k, v, given = (elements.rounded(operand, random.uniform(-2, 2, shape)) for shape in shapes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A consumer of twins (dispatch/attention/twins.h) on Hopper: 64 rows, two sums of all columns, and scores of two inner
-// products against 64 keys at a time. Of gradients of attention, rows are its keys, and keys its queries:
+// A consumer of twins (dispatch/attention/chains/twins.h) on Hopper: 64 rows, two sums of all columns, and scores of
+// two inner products against 64 keys at a time. Of gradients of attention, rows are its keys, and keys its queries:
 //
 //   S = k q'     P = exp(S ..)     by_v += P g     D = v g'     W = P (D ..)     by_k += W q
 //

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "compiler/dispatch/analysis/groups/group.h"
+#include "compiler/dispatch/attention/chains/twins.h"
 #include "compiler/dispatch/attention/triplets.h"
-#include "compiler/dispatch/attention/twins.h"
 #include "compiler/dispatch/forming/form_groups.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"

@@ -2,7 +2,7 @@
 #include "compiler/dispatch/attention/shared_heads.h"
 
 #include "compiler/dispatch/attention/chain.h"
-#include "compiler/dispatch/attention/twins.h"
+#include "compiler/dispatch/attention/chains/twins.h"
 #include "compiler/dispatch/forming/form_groups.h"
 #include "compiler/dispatch/prepare/prepare.h"
 #include "tests/unit/compiler/dispatch/kernel_text.h"

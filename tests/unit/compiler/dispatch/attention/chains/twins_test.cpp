@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/attention/twins.h"
+#include "compiler/dispatch/attention/chains/twins.h"
 
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/attention/chain.h"
