@@ -29,7 +29,7 @@ ROOMS = {
     "abi": ["include/tenon/runtime", "include/tenon", ".", "format", "format/verify", "format/views"],
     "ptx": ["words", ".", "parse/simple", "parse"],
     "linker": ["job", "access", "access/plan", "access/trace", "assembler", "object", "symbol", "source", "declare", "passes",
-               "writer", ".", "replace", "tools"],
+               "writer", ".", "replace", "tools/dump", "tools"],
     "compiler": ["pch", "dialect/shared", "dialect/hal", "dialect/flow", "dialect/util", "dialect/check", "dialect/linalg_ext", "dialect",
                  "input/tensors", "input/tensors/linalg_ext", "input/types", "input/steps", "input", "dialect/transforms",
                  "dispatch/analysis", "dispatch/analysis/products", "dispatch/analysis/convolutions", "dispatch/analysis/groups", "dispatch/products/orders", "dispatch/products/images", "dispatch/products/patches", "dispatch/products", "dispatch/quantized", "dispatch/experts", "dispatch/winograd",

@@ -4,7 +4,7 @@
 #include "linker/tools/diff.h"
 
 #include "abi/format/layout_table.h"
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 #include "support/sha256.h"
 
 #include <algorithm>

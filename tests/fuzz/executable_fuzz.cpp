@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "abi/format/views/executable_view.h"
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 #include "linker/tools/explain.h"
 
 using namespace tenon;

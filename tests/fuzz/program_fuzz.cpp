@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "abi/format/views/program_view.h"
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 
 using namespace tenon;
 

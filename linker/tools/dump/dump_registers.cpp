@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A function's registers as assignments.
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 
 #include "abi/format/arithmetic.h"
 

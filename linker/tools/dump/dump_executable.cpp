@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An executable, table by table. Offsets come from the one function that the linker checks with and the runtime packs
 // with, so what is printed is what is passed.
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 
 #include "abi/format/layout_table.h"
 #include "abi/format/verify/verify.h"

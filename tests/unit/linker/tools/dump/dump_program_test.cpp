@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 
 #include "abi/format/aligned_bytes.h"
 #include "abi/format/verify/verify.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/tools/dump.h"
+#include "linker/tools/dump/dump.h"
 
 #include "tests/unit/linker/link_testing.h"
 

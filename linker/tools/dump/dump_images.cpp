@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "linker/tools/dump_images.h"
+#include "linker/tools/dump/dump_images.h"
 
 #include "abi/format/layout_table.h"
 #include "linker/assembler/find_program.h"
