@@ -4,6 +4,8 @@
 #include "compiler/dialect/hal/declarations.h"
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dialect/linalg_ext/LinalgExtOps.h"
+#include "compiler/dialect/tile_pins.h"
+#include "compiler/dialect/tile_side.h"
 #include "compiler/dispatch/Passes.h"
 #include "compiler/dispatch/analysis/convolutions/grouped.h"
 #include "compiler/dispatch/analysis/convolutions/grouped_filters.h"
@@ -147,6 +149,8 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
       function.walk([&](linalg::LinalgOp op) { found.push_back(op); });
     }
     for (linalg::LinalgOp each : found) {
+      const Location loc = each.getLoc();
+      auto side = winograd && !tilePinOf(each) ? each->getAttrOfType<IntegerAttr>(kTileSideAttr) : IntegerAttr();
       linalg::LinalgOp op = withPickedPlaces(each);
       if (isMatrixProduct(op)) {
         if (!hasOwnKernel(op))
@@ -155,20 +159,25 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         if (multiplyPatches(window) || (!isOfAttention(window) && joinImages(window))) {
           // A product of matrices now, of operands that lie as tiles are read.
         } else if (std::optional<Convolution> convolution = Convolution::of(window)) {
-          align(*convolution, [&](const Convolution &each) { return winograd && multiplyTiles(each, print); });
+          align(*convolution, [&](const Convolution &each) {
+            side = {}; // multiplyTiles says what it becomes
+            return winograd && multiplyTiles(each, print);
+          });
         } else if ((convolution = Convolution::ofUnknownImages(window))) {
-          if (!convolution->isOnCores || isOfSmallGroups(*convolution))
-            continue;
-          if (convolution->hasManyChannels())
-            bringChannelsLast(*convolution);
-          else if (!convolution->isOfFilters)
-            joinWindowWithChannels(*convolution);
+          if (convolution->isOnCores && !isOfSmallGroups(*convolution)) {
+            if (convolution->hasManyChannels())
+              bringChannelsLast(*convolution);
+            else if (!convolution->isOfFilters)
+              joinWindowWithChannels(*convolution);
+          }
         } else {
           readBackwards(window);
           bringEachChannelLast(window);
           bringFiltersAlong(window);
         }
       }
+      if (side)
+        warnOfTileSide(loc, side);
     }
     IRRewriter rewriter(&getContext());
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {

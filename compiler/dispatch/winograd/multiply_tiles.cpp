@@ -140,6 +140,12 @@ Value TileMultiplier::multiplyOfFilters() {
 
 } // namespace
 
+void warnOfTileSide(Location loc, IntegerAttr side) {
+  emitWarning(loc) << '\'' << kTileSideAttr << "' is " << side.getInt() << " and has no effect: tiles of side 4 or 6 "
+                   << "(windows of 3 x 3), 6 or 8 (5 x 5) are for f32 in steps of one over all of an image, of sums "
+                   << "that start from 0, of known sizes";
+}
+
 bool multiplyTiles(const Convolution &convolution, bool print) {
   linalg::GenericOp op = convolution.op;
   if (tilePinOf(op)) // of a direct one
@@ -149,8 +155,7 @@ bool multiplyTiles(const Convolution &convolution, bool print) {
   const std::optional<TileMatrices> matrices =
       layer ? tilesOf(*layer, said ? std::optional(said.getInt()) : std::nullopt) : std::nullopt;
   if (said && !matrices)
-    op.emitWarning() << '\'' << kTileSideAttr << "' is " << said.getInt() << " and has no effect: tiles of side 4 or 6 "
-                     << "(windows of 3 x 3), 6 or 8 (5 x 5) are for f32 in steps of one over all of an image";
+    warnOfTileSide(op.getLoc(), said);
   if (!matrices) {
     if (print)
       op.emitRemark() << "this convolution is computed directly, not by Winograd's: "

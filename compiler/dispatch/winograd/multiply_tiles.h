@@ -12,4 +12,7 @@ namespace tenon::compiler::dispatch {
 /// @param print remarks: how it is computed, or why as it was
 bool multiplyTiles(const Convolution &convolution, bool print);
 
+/// Where an operation says which tiles it wants (tenon.tile_side), and none are for it.
+void warnOfTileSide(mlir::Location loc, mlir::IntegerAttr side);
+
 } // namespace tenon::compiler::dispatch

@@ -65,3 +65,22 @@ func.func @steps(%i: tensor<8x65x65x64xf32>, %w: tensor<64x3x3x64xf32>) -> tenso
   %p = linalg.conv_2d_nhwc_fhwc {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%i, %w : tensor<8x65x65x64xf32>, tensor<64x3x3x64xf32>) outs(%f : tensor<8x32x32x64xf32>) -> tensor<8x32x32x64xf32>
   return %p : tensor<8x32x32x64xf32>
 }
+
+// What tiles are not for says so, wherever it is.
+// SAID: warning: 'tenon.tile_side' is 6 and has no effect: {{.*}}of known sizes
+func.func @product(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %p = linalg.matmul {tenon.tile_side = 6 : i64} ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %p : tensor<8x8xf32>
+}
+
+// SAID: warning: 'tenon.tile_side' is 4 and has no effect
+func.func @halves(%i: tensor<2x8x8x8xf16>, %w: tensor<12x3x3x8xf16>, %f: tensor<2x6x6x12xf16>) -> tensor<2x6x6x12xf16> {
+  %p = linalg.conv_2d_nhwc_fhwc {tenon.tile_side = 4 : i64} ins(%i, %w : tensor<2x8x8x8xf16>, tensor<12x3x3x8xf16>) outs(%f : tensor<2x6x6x12xf16>) -> tensor<2x6x6x12xf16>
+  return %p : tensor<2x6x6x12xf16>
+}
+
+// SAID: warning: 'tenon.tile_side' is 6 and has no effect
+func.func @unknown(%i: tensor<?x66x66x64xf32>, %w: tensor<64x3x3x64xf32>, %f: tensor<?x64x64x64xf32>) -> tensor<?x64x64x64xf32> {
+  %p = linalg.conv_2d_nhwc_fhwc {tenon.tile_side = 6 : i64} ins(%i, %w : tensor<?x66x66x64xf32>, tensor<64x3x3x64xf32>) outs(%f : tensor<?x64x64x64xf32>) -> tensor<?x64x64x64xf32>
+  return %p : tensor<?x64x64x64xf32>
+}
