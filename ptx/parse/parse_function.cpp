@@ -84,7 +84,7 @@ bool Parser::parseFunctionHeader(Function &function) {
   function.column = token_.column;
   if (!parseName(function.name, function.isEntry ? "the name of a kernel" : "the name of a function"))
     return false;
-  if (at(TokenKind::LeftParen) && !parseParameterList(function.parameters))
+  if (at(TokenKind::LeftParen) && !parseParameterList(function.parameters, function.isEntry))
     return false;
   while (at(TokenKind::Dotted))
     if (!parseHeaderDirective(function))
@@ -151,17 +151,19 @@ bool Parser::parseExtents(std::optional<std::array<uint32_t, 3>> &extents) {
   return true;
 }
 
-bool Parser::parseParameterList(std::vector<Variable> &parameters) {
+bool Parser::parseParameterList(std::vector<Variable> &parameters, bool isOfEntry) {
   advance();
   if (accept(TokenKind::RightParen))
     return true;
-  if (parseSimpleParameters(parameters))
+  if (parseSimpleParameters(parameters, isOfEntry))
     return accept(TokenKind::RightParen);
   do {
     Linkage linkage;
     linkage.begin = token_;
     if (!parseVariables(parameters, linkage, Place::Parameter))
       return false;
+    if (isOfEntry && parameters.back().space != StateSpace::Param)
+      return failAt(linkage.begin, "P-7", "a parameter of a kernel is not .param", "write '.param' before its type");
   } while (accept(TokenKind::Comma));
   return expect(TokenKind::RightParen, "',' or ')'");
 }

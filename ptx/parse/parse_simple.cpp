@@ -116,7 +116,7 @@ const char *Parser::parseSimpleDirective(const TextPlace &place, Function &funct
 
 /// Reads plain parameters, each up to behind its `,`, as long as there are any. True: the last one was read, and the
 /// `)` is the current token.
-bool Parser::parseSimpleParameters(std::vector<Variable> &parameters) {
+bool Parser::parseSimpleParameters(std::vector<Variable> &parameters, bool isOfEntry) {
   const char *begin = lexer_.pointerTo(token_);
   TextPlace place{begin, begin - (token_.column - 1), token_.line};
   TextPlace done; // behind the last `,`, or the last parameter
@@ -127,7 +127,7 @@ bool Parser::parseSimpleParameters(std::vector<Variable> &parameters) {
     TextPlace behind = place;
     if ((behind.text = end))
       behind.skip(lexer_.textEnd());
-    if (!end || (*behind.text != ',' && *behind.text != ')')) {
+    if (!end || (isOfEntry && variable.space != StateSpace::Param) || (*behind.text != ',' && *behind.text != ')')) {
       parameters_.pop_back();
       break;
     }

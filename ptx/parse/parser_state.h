@@ -103,7 +103,7 @@ private:
   bool parseFunctionHeader(Function &function);
   bool parseHeaderDirective(Function &function);
   bool parseExtents(std::optional<std::array<uint32_t, 3>> &extents);
-  bool parseParameterList(std::vector<Variable> &parameters);
+  bool parseParameterList(std::vector<Variable> &parameters, bool isOfEntry = false);
   void parseBody(Function &function);
   bool parseStatement(Function &function);
   bool parseLabelOrInstruction(Function &function);
@@ -131,7 +131,7 @@ private:
   void parseSimpleStatements(Function &function);
   const char *parseSimpleInstruction(SimpleReader &reader, const TextPlace &place, Function &function);
   const char *parseSimpleDirective(const TextPlace &place, Function &function);
-  bool parseSimpleParameters(std::vector<Variable> &parameters);
+  bool parseSimpleParameters(std::vector<Variable> &parameters, bool isOfEntry);
 
   // --- instructions (parse_instruction.cpp)
   bool parseInstruction(Function &function);

@@ -148,6 +148,9 @@ TEST(PtxFunction, ReportsEveryErrorOfAModule) {
        "k.ptx:4:21: error: [P-8] found '0' as an extent of '.maxntid', expected an integer from 1 to 4294967295\n"},
       {R"(.entry k() .minnctapersm -1 { ret; })",
        "k.ptx:4:26: error: [P-8] found '-1' as the number of blocks, expected an integer from 0 to 4294967295\n"},
+      {R"(.entry k(.param .b32 n, .reg .b64 x) { ret; })",
+       "k.ptx:4:25: error: [P-7] a parameter of a kernel is not .param\n"
+       "fix: write '.param' before its type\n"},
       {R"(.entry k(.global .b32 x) { ret; })", "k.ptx:4:10: error: [P-7] a parameter is neither .param nor .reg\n"
                                                "fix: write '.param' before its type\n"},
       {R"(.entry k(.param .b32 5) { ret; })", "k.ptx:4:22: error: [P-4] found '5', expected the name of a parameter\n"},
