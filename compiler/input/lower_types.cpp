@@ -14,10 +14,12 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -38,18 +40,20 @@ bool isInBody(Operation *op) {
   return isa<linalg::LinalgOp>(op->getParentOp()) || linalg_ext::bodyOwner(op);
 }
 
-/// Within a body; scalars of the host are the host's to refuse.
-bool computesOnForeign(Operation *op) {
-  return isInBody(op) &&
-         (llvm::any_of(op->getOperandTypes(), isForeign) || llvm::any_of(op->getResultTypes(), isForeign));
+bool isForeignScalar(Type type) {
+  return !isa<ShapedType>(type) && isForeign(type);
+}
+
+bool touchesForeignScalar(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isForeignScalar) || llvm::any_of(op->getResultTypes(), isForeignScalar);
 }
 
 bool hasOtherTypes(func::FuncOp function) {
-  return llvm::any_of(function.getArgumentTypes(), isHeldAsOther) ||
-         llvm::any_of(function.getResultTypes(), isHeldAsOther) ||
+  auto isOther = [](Type type) { return isHeldAsOther(type) || isForeignScalar(type); };
+  return llvm::any_of(function.getArgumentTypes(), isOther) || llvm::any_of(function.getResultTypes(), isOther) ||
          function
              .walk([](Operation *op) {
-               return touchesOther(op) || computesOnForeign(op) ? WalkResult::interrupt() : WalkResult::advance();
+               return touchesOther(op) || touchesForeignScalar(op) ? WalkResult::interrupt() : WalkResult::advance();
              })
              .wasInterrupted();
 }
@@ -201,6 +205,42 @@ void convertRead(tensor::ExtractOp read) {
   readFromStorage(b, read.getLoc(), read.getResult(), type);
 }
 
+/// Scalars of the host go through branches, loops and calls as what they are stored as.
+void convertHandedOn(func::FuncOp function) {
+  auto storageOfScalar = [](Type type) { return isForeignScalar(type) ? storageOf(type) : Type(); };
+  auto convert = [&](OpBuilder b, Value value) {
+    const Type type = value.getType();
+    if (Type storage = storageOfScalar(type)) {
+      value.setType(storage);
+      if (!value.use_empty())
+        readFromStorage(b, value.getLoc(), value, type);
+    }
+  };
+  SmallVector<Operation *> found;
+  function.walk([&](Operation *op) {
+    if (isa<func::FuncDialect, scf::SCFDialect, cf::ControlFlowDialect>(op->getDialect()))
+      found.push_back(op);
+  });
+  for (Operation *op : found) {
+    OpBuilder b(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (storageOfScalar(operand.get().getType()))
+        operand.set(toStorage(b, op->getLoc(), operand.get()));
+  }
+  for (Operation *op : found) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          convert(OpBuilder::atBlockBegin(&block), argument);
+    if (op == function)
+      continue;
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    for (Value result : op->getResults())
+      convert(b, result);
+  }
+}
+
 LogicalResult convertAttributes(Operation *op) {
   if (!isa<check::CheckDialect, util::UtilDialect>(op->getDialect()) && !isa<arith::ConstantOp>(op))
     return success();
@@ -226,6 +266,7 @@ LogicalResult convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
     if (!same.contains(value) && isHeldAsOther(value.getType()))
       value.setType(storageOfTensor(value.getType()));
   };
+  convertHandedOn(function);
   function.walk([](linalg::GenericOp op) { convertBody(op); });
   function.walk([](Operation *op) {
     if (linalg_ext::isAlongOp(op))
@@ -241,6 +282,8 @@ LogicalResult convertTypes(func::FuncOp function, ArrayRef<Value> kept) {
       llvm::for_each(op->getResults(), convert);
   });
   auto boundary = [&](Type type) {
+    if (isForeignScalar(type) && storageOf(type))
+      return storageOf(type);
     RankedTensorType stored = storageOfTensor(type);
     return stored && !(function.isPublic() && cast<RankedTensorType>(type).getElementType().isIndex()) ? Type(stored)
                                                                                                        : type;

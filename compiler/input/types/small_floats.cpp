@@ -198,7 +198,11 @@ struct SmallConstant : OpRewritePattern<arith::ConstantOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ConstantOp op, PatternRewriter &rewriter) const override {
     auto value = dyn_cast<FloatAttr>(op.getValue());
-    if (!value || !isSmallFloat(op.getType()))
+    // Bits that are read by no pattern of these would be folded to the constant again, without an end.
+    const bool isRead = llvm::all_of(op->getUsers(), [](Operation *user) {
+      return isa<arith::ArithDialect, math::MathDialect>(user->getDialect());
+    });
+    if (!value || !isSmallFloat(op.getType()) || !isRead)
       return failure();
     Value bits = arith::ConstantOp::create(
         rewriter, op.getLoc(), rewriter.getIntegerAttr(bitsOf(op.getType()), value.getValue().bitcastToAPInt()));

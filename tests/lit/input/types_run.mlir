@@ -9,6 +9,11 @@
 // RUN: tenon-run %t.tenon --function=shortened --input="4xi16=7 -3 -32768 32767" | FileCheck %s --check-prefix=SHORTENED
 // RUN: tenon-run %t.tenon --function=bytes --input="3xi8=56 48 119" | FileCheck %s --check-prefix=BYTES
 // RUN: tenon-run %t.tenon --function=places --input="3xindex=1 2 3" | FileCheck %s --check-prefix=PLACES
+// RUN: tenon-run %t.tenon --function=branches --input=1 --input=1xi8=-14 | FileCheck %s --check-prefix=FIRST
+// RUN: tenon-run %t.tenon --function=branches --input=0 --input=1xi8=-14 | FileCheck %s --check-prefix=SECOND
+// RUN: tenon-run %t.tenon --function=calls --input=2 | FileCheck %s --check-prefix=CALLS
+// RUN: tenon-run %t.tenon --function=squares --input=2 --input=1x2xf32=1,2 | FileCheck %s --check-prefix=SQUARES
+// RUN: tenon-run %t.tenon --function=until --input=3 | FileCheck %s --check-prefix=UNTIL
 // RUN: not tenon-run %t.tenon --function=places --input="3xi64=1 2 3" 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // To i48 and back to what kernels have, as it is and behind a sum.
@@ -126,4 +131,71 @@ func.func @bytes(%x: tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN> {
 func.func @places(%x: tensor<?xindex>) -> tensor<?xindex> {
   %0 = arith.addi %x, %x : tensor<?xindex>
   return %0 : tensor<?xindex>
+}
+
+// Scalars that branches, loops and calls hand on. The byte -14 holds 2 and -1.
+// FIRST: 2xi8=34 2
+// SECOND: 2xi8=-1 15
+func.func @branches(%first: i1, %x: tensor<?xi4>) -> tensor<3xi4> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tensor.extract %x[%c0] : tensor<?xi4>
+  %b = tensor.extract %x[%c1] : tensor<?xi4>
+  cf.cond_br %first, ^then(%a : i4), ^then(%b : i4)
+^then(%v: i4):
+  %e = tensor.empty() : tensor<3xi4>
+  %f = linalg.fill ins(%v : i4) outs(%e : tensor<3xi4>) -> tensor<3xi4>
+  return %f : tensor<3xi4>
+}
+
+// 1.5 and 3, which is 1.5 and 1.5.
+// CALLS: 2xi8=60 60
+// CALLS: 2xi8=68 68
+func.func @calls(%n: index) -> (tensor<?xf8E4M3FN>, tensor<?xf8E4M3FN>) {
+  %c = arith.constant 1.5 : f8E4M3FN
+  %a, %twice = func.call @filled(%c, %n) : (f8E4M3FN, index) -> (tensor<?xf8E4M3FN>, f8E4M3FN)
+  %b, %more = func.call @filled(%twice, %n) : (f8E4M3FN, index) -> (tensor<?xf8E4M3FN>, f8E4M3FN)
+  return %a, %b : tensor<?xf8E4M3FN>, tensor<?xf8E4M3FN>
+}
+func.func private @filled(%v: f8E4M3FN, %n: index) -> (tensor<?xf8E4M3FN>, f8E4M3FN) {
+  %e = tensor.empty(%n) : tensor<?xf8E4M3FN>
+  %f = linalg.fill ins(%v : f8E4M3FN) outs(%e : tensor<?xf8E4M3FN>) -> tensor<?xf8E4M3FN>
+  %twice = arith.addf %v, %v : f8E4M3FN
+  return %f, %twice : tensor<?xf8E4M3FN>, f8E4M3FN
+}
+
+// (1 + 2i) to the fourth.
+// SQUARES: 1x2xf32=[-7 -24]
+func.func @squares(%n: index, %x: tensor<1xcomplex<f32>>) -> tensor<1xcomplex<f32>> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c = tensor.extract %x[%c0] : tensor<1xcomplex<f32>>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c) -> complex<f32> {
+    %s = func.call @squared(%a) : (complex<f32>) -> complex<f32>
+    scf.yield %s : complex<f32>
+  }
+  %e = tensor.empty() : tensor<1xcomplex<f32>>
+  %f = linalg.fill ins(%r : complex<f32>) outs(%e : tensor<1xcomplex<f32>>) -> tensor<1xcomplex<f32>>
+  return %f : tensor<1xcomplex<f32>>
+}
+func.func private @squared(%a: complex<f32>) -> complex<f32> {
+  %s = complex.mul %a, %a : complex<f32>
+  return %s : complex<f32>
+}
+
+// 3, 6, .., 48 and then -32, as seven bits have it.
+// UNTIL: i64=-32
+func.func @until(%n: i64) -> i64 {
+  %zero = arith.constant 0 : i7
+  %start = arith.trunci %n : i64 to i7
+  %r = scf.while (%a = %start) : (i7) -> i7 {
+    %more = arith.cmpi sgt, %a, %zero : i7
+    scf.condition(%more) %a : i7
+  } do {
+  ^bb0(%a: i7):
+    %twice = arith.addi %a, %a : i7
+    scf.yield %twice : i7
+  }
+  %wide = arith.extsi %r : i7 to i64
+  return %wide : i64
 }
