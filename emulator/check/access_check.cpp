@@ -181,13 +181,14 @@ static void noteOthers(Warp &warp, bool hadFailed, uint32_t bad) {
 }
 
 uint32_t resolveSlowly(Warp &warp, const Decoded &i, uint32_t mask, MemorySpace space, uint32_t size, bool isWrite,
-                       int64_t *addresses) {
+                       int64_t *addresses, const uint8_t *values) {
   std::unique_lock<std::recursive_mutex> lock;
   const bool hadFailed = warp.executor->failed();
   uint32_t good = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(rest));
-    if (resolveLane(warp, i, lane, space, size, isWrite, nullptr, lock, addresses[lane]))
+    if (resolveLane(warp, i, lane, space, size, isWrite, values ? values + lane * size : nullptr, lock,
+                    addresses[lane]))
       good |= 1u << lane;
   }
   noteOthers(warp, hadFailed, mask & ~good);

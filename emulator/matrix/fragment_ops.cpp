@@ -10,6 +10,7 @@
 #include "emulator/matrix/wmma.h"
 
 #include <cmath>
+#include <cstring>
 #include <cuda.h>
 
 namespace tenon::emulator::TENON_LEVEL {
@@ -22,9 +23,18 @@ Fragment readFragment(const uint32_t *words) {
           (words[1] >> 8 & 1) != 0};
 }
 
-/// Host addresses of the rows (columns, if column-major) of the matrix in memory. False: a fault was raised.
+/// Rows (columns, if column-major) of a fragment.
+uint32_t lineCount(const Fragment &fragment) {
+  return fragment.columnMajor ? fragment.columns : fragment.rows;
+}
+uint32_t lineLength(const Fragment &fragment) {
+  return fragment.columnMajor ? fragment.rows : fragment.columns;
+}
+
+/// Host addresses of the lines of the matrix in memory. False: a fault was raised.
+/// @param stored [lines][length] elements that are written, where somebody compares them with what is there
 bool resolveLines(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &fragment, bool isWrite,
-                  int64_t (&lines)[kLanes]) {
+                  const uint8_t *stored, int64_t (&lines)[kLanes]) {
   if (mask != kAllLanes) {
     raiseFault(warp, i, static_cast<uint32_t>(__builtin_ctz(mask)), CUDA_ERROR_ILLEGAL_INSTRUCTION,
                "wmma by less than a whole warp");
@@ -43,20 +53,25 @@ bool resolveLines(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &f
                  "wmma with another address or stride than the warp's first lane");
       return false;
     }
-  uint32_t count = fragment.columnMajor ? fragment.columns : fragment.rows;
-  uint32_t length = fragment.columnMajor ? fragment.rows : fragment.columns, bytes = fragment.elementBytes();
+  const uint32_t count = lineCount(fragment), length = lineLength(fragment), bytes = fragment.elementBytes();
   uint32_t used = count == kLanes ? kAllLanes : (1u << count) - 1;
   int64_t last[kLanes] = {};
   for (uint32_t l = 0; l < kLanes; ++l) {
     lines[l] = static_cast<int64_t>(base(0) + static_cast<uint64_t>(stride[0]) * l * bytes);
     last[l] = lines[l] + (length - 1) * bytes;
   }
+  auto resolve = [&](uint32_t k, int64_t *addresses) {
+    uint8_t values[kLanes * sizeof(uint64_t)] = {};
+    for (uint32_t l = 0; stored && l < count; ++l)
+      memcpy(values + l * bytes, stored + (l * length + k) * bytes, bytes);
+    return resolveSlowly(warp, i, used, space, bytes, isWrite, addresses, stored ? values : nullptr) == used;
+  };
   if (warp.executor->checker) // shadow memory sees every element
     for (uint32_t k = 1; k + 1 < length; ++k) {
       int64_t inner[kLanes];
       for (uint32_t l = 0; l < kLanes; ++l)
         inner[l] = lines[l] + k * bytes;
-      if (resolveSlowly(warp, i, used, space, bytes, isWrite, inner) != used)
+      if (!resolve(k, inner))
         return false;
     }
   // Nearly always in the range that this instruction was last found to access.
@@ -71,9 +86,10 @@ bool resolveLines(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &f
     }
   }
   // Both ends of a line in bounds: so is what lies between, which is shorter than the gap between two allocations.
-  return resolveSlowly(warp, i, used, space, bytes, isWrite, lines) == used &&
-         resolveSlowly(warp, i, used, space, bytes, isWrite, last) == used;
+  return resolve(0, lines) && resolve(length - 1, last);
 }
+
+constexpr uint32_t kMostElements = 32 * 16;
 
 /// Each element of a fragment has one place in memory. T: an element's bytes.
 template <bool IsStore, typename T>
@@ -93,26 +109,37 @@ void moveElements(Warp &warp, const Fragment &fragment, const uint32_t *register
   }
 }
 
-/// wmma.load and wmma.store.
-template <bool IsStore> void moveFragment(Warp &warp, const Decoded &i, uint32_t mask) {
-  const uint32_t *operands = vectorOperands(warp, i);
-  Fragment fragment = readFragment(operands);
-  int64_t lines[kLanes];
-  if (!resolveLines(warp, i, mask, fragment, IsStore, lines))
-    return;
-  switch (fragment.elementBytes()) {
-  case 1:
-    return moveElements<IsStore, uint8_t>(warp, fragment, operands + kFragmentWords, lines);
-  case 2:
-    return moveElements<IsStore, uint16_t>(warp, fragment, operands + kFragmentWords, lines);
-  case 4:
-    return moveElements<IsStore, uint32_t>(warp, fragment, operands + kFragmentWords, lines);
-  default:
-    return moveElements<IsStore, uint64_t>(warp, fragment, operands + kFragmentWords, lines);
+/// T: as many bytes as elements have.
+template <bool IsStore, typename T>
+void moveFragment(Warp &warp, const Decoded &i, uint32_t mask, const Fragment &fragment, const uint32_t *registers) {
+  T stored[kMostElements];
+  int64_t lines[kLanes] = {};
+  const bool isCompared = IsStore && warp.executor->checker && mask == kAllLanes;
+  if (isCompared) {
+    for (uint32_t l = 0; l < lineCount(fragment); ++l)
+      lines[l] = reinterpret_cast<int64_t>(stored + l * lineLength(fragment));
+    moveElements<true, T>(warp, fragment, registers, lines);
   }
+  if (resolveLines(warp, i, mask, fragment, IsStore, isCompared ? reinterpret_cast<const uint8_t *>(stored) : nullptr,
+                   lines))
+    moveElements<IsStore, T>(warp, fragment, registers, lines);
 }
 
-constexpr uint32_t kMostElements = 32 * 16;
+/// wmma.load and wmma.store.
+template <bool IsStore> void moveFragment(Warp &warp, const Decoded &i, uint32_t mask) {
+  const uint32_t *operands = vectorOperands(warp, i), *registers = operands + kFragmentWords;
+  const Fragment fragment = readFragment(operands);
+  switch (fragment.elementBytes()) {
+  case 1:
+    return moveFragment<IsStore, uint8_t>(warp, i, mask, fragment, registers);
+  case 2:
+    return moveFragment<IsStore, uint16_t>(warp, i, mask, fragment, registers);
+  case 4:
+    return moveFragment<IsStore, uint32_t>(warp, i, mask, fragment, registers);
+  default:
+    return moveFragment<IsStore, uint64_t>(warp, i, mask, fragment, registers);
+  }
+}
 
 /// Calls F with the matrix value of the fragment's type.
 template <typename F> void withElement(ScalarType type, F f) {

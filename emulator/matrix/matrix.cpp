@@ -5,6 +5,8 @@
 #include "emulator/machine/decoded_kernel.h"
 #include "emulator/machine/lanes.h"
 
+#include <cstring>
+
 namespace tenon::emulator {
 
 using ptx::ScalarType;
@@ -35,28 +37,31 @@ bool isByteFloat(MatrixElement element) {
 
 /// Host addresses of the rows of stmatrix: lanes 8j to 8j+7 hold those of matrix j. False: a fault was
 /// raised.
-bool resolveRows(Warp &warp, const Decoded &i, uint32_t mask, int64_t (&rows)[kLanes]) {
+bool resolveRows(Warp &warp, const Decoded &i, uint32_t mask, const uint16_t *values, int64_t (&rows)[kLanes]) {
   uint32_t count = i.flag & 0x7f;
   uint32_t needed = count == 4 ? kAllLanes : (1u << (8 * count)) - 1;
   for (uint32_t l = 0; l < kLanes; ++l)
     rows[l] = static_cast<uint32_t>(
         (i.addressMode == AddressMode::Register32 ? at<uint32_t>(warp, i.a)[l] : at<int64_t>(warp, i.a)[l]) + i.imm);
-  return (mask & needed) == needed && resolveSlowly(warp, i, needed, MemorySpace::Shared, 16, true, rows) == needed;
+  return (mask & needed) == needed && resolveSlowly(warp, i, needed, MemorySpace::Shared, 16, true, rows,
+                                                    reinterpret_cast<const uint8_t *>(values)) == needed;
 }
 
 void storeMatrix(Warp &warp, const Decoded &i, uint32_t mask) {
   uint32_t count = i.flag & 0x7f;
   bool transposed = i.flag & 0x80;
-  int64_t rows[kLanes] = {};
-  if (!resolveRows(warp, i, mask, rows))
-    return;
+  uint16_t values[kLanes][8] = {};
   const uint32_t *operands = vectorOperands(warp, i);
   for (uint32_t j = 0; j < count; ++j)
     for (uint32_t k = 0; k < 2 * kLanes; ++k) { // element k % 2 of lane k / 2
       uint32_t r = k / 8, c = k % 8;
-      uint16_t value = static_cast<uint16_t>(at<uint32_t>(warp, operands[j])[k / 2] >> (16 * (k % 2)));
-      reinterpret_cast<uint16_t *>(rows[8 * j + (transposed ? c : r)])[transposed ? r : c] = value;
+      values[8 * j + (transposed ? c : r)][transposed ? r : c] =
+          static_cast<uint16_t>(at<uint32_t>(warp, operands[j])[k / 2] >> (16 * (k % 2)));
     }
+  int64_t rows[kLanes] = {};
+  if (resolveRows(warp, i, mask, values[0], rows))
+    for (uint32_t row = 0; row < 8 * count; ++row)
+      memcpy(reinterpret_cast<void *>(rows[row]), values[row], sizeof values[row]);
 }
 
 void transposeMatrix(Warp &warp, const Decoded &i, uint32_t mask) {

@@ -337,6 +337,27 @@ TEST_F(Checked, LanesMayWriteTheSameValue) {
              "[races] global write of 4 bytes");
 }
 
+TEST_F(Checked, WarpsMayStoreTheSameMatrix) {
+  DeviceArray<float> out(8 * 32);
+  auto fragment = [](const std::string &value) {
+    return ".reg .f32 %f<2>;\nsetp.lt.u32 %p0, %r0, 32;\nselp.f32 %f0, 0f40400000, " + value + ", %p0" +
+           ";\nwmma.store.d.sync.aligned.row.m8n32k16.global.f32 [%rd0], {%f0, %f0, %f0, %f0, %f0, %f0, %f0, %f0};\n";
+  };
+  expectClean(fragment("0f40400000"), {out.address, 0}, {}, 1, 128);
+  EXPECT_EQ(out.read()[255], 3.0f);
+  EXPECT_HAS(report(fragment("0f40800000")), "[races] global write of 4 bytes");
+  // Rows of eight elements in shared memory.
+  auto rows = [](const std::string &value) {
+    std::string text = kernel("mov.u32 %r1, tile;\nand.b32 %r2, %r0, 7;\nmad.lo.u32 %r1, %r2, 16, %r1;\nmov.u32 %r3, " +
+                                  value + ";\nstmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r3};\n",
+                              kTile);
+    return text.replace(0, header("sm_80").size(), header("sm_90"));
+  };
+  EXPECT_EQ(run(rows("7"), {0, 0}, 1, 64), CUDA_SUCCESS) << lastReport();
+  EXPECT_NE(run(rows("%r0"), {0, 0}, 1, 64), CUDA_SUCCESS);
+  EXPECT_HAS(lastReport(), "[races] shared write of 16 bytes");
+}
+
 TEST_F(Checked, APlainReadMayFeedACompareAndSwap) {
   DeviceArray<uint32_t> out(1);
   const std::string add = "ld.global.u32 %r1, [%rd0];\nAGAIN:\nmov.u32 %r2, %r1;\nadd.u32 %r3, %r2, 2;\n"
