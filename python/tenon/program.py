@@ -23,9 +23,9 @@ def _images(name: str) -> int:
 class Program:
     """A .tenon file on a device: `program.f(a, b)` calls its function f; `program["f"]` where the name is no identifier."""
 
-    def __init__(self, path: str | os.PathLike[str], device: str | native.Device | None = None, *,
+    def __init__(self, path: str | bytes | os.PathLike[str], device: str | native.Device | None = None, *,
                  data: bytes | None = None, images: str = "default", variant: str | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self.device = _device(device)
         self._native = native.Program(self.device, self.path, data, _images(images), variant)
         self.functions: dict[str, native.Function] = {f.__name__: f for f in self._native.functions()}
@@ -73,9 +73,9 @@ class Program:
 class Executable:
     """A .tnx file on a device: `kernels.saxpy(x, y, 2.0, n, grid=8)` launches its export saxpy."""
 
-    def __init__(self, path: str | os.PathLike[str], device: str | native.Device | None = None, *,
+    def __init__(self, path: str | bytes | os.PathLike[str], device: str | native.Device | None = None, *,
                  images: str = "default", variant: str | None = None) -> None:
-        self.path = os.fspath(path)
+        self.path = os.fsdecode(path)
         self.device = _device(device)
         self._native = native.Executable(self.device, self.path, _images(images), variant)
         self.kernels: dict[str, native.Kernel] = {name: self._native.kernel(name) for name in self._native.names()}
@@ -132,13 +132,14 @@ def sample(name: str = "example.tenon") -> str:
     return str(folder / name)
 
 
-def load(path: str | os.PathLike[str], device: str | native.Device | None = None, *, images: str = "default",
+def load(path: str | bytes | os.PathLike[str], device: str | native.Device | None = None, *, images: str = "default",
          variant: str | None = None) -> Any:
     """A file on a device: a Program (.tenon) or an Executable (.tnx), told apart by what is in them.
 
     `device`: "cuda", "cuda:1", "emulator", a tenon.Device; None: a GPU if there is one, else the emulator. `images`:
     "cubin" loads finished code only, "ptx" PTX only; `variant`: this one only.
     """
+    path = os.fsdecode(path)  # bytes name a file, too; a number is none
     with open(path, "rb") as file:
         kind = file.read(8)[4:8]
     if kind == b"TNX1":

@@ -100,6 +100,12 @@ def test_an_interface_of_an_object_not_of_its_type(saxpy):
     x, y = arrays(4)
     with pytest.raises(TypeError, match="argument 0, x of kernel 'saxpy': its elements are float64"):
         saxpy(made, y, 2.0, 4, grid=1)
+    made.__cuda_array_interface__ |= {"typestr": "<f4", "mask": x}
+    with pytest.raises(TypeError, match="argument 0, x of kernel 'saxpy': its __cuda_array_interface__ has a mask"):
+        saxpy(made, y, 2.0, 4, grid=1)
+    made.__cuda_array_interface__ |= {"mask": None, "strides": (4, 4)}
+    with pytest.raises(ValueError, match="argument 0, x of kernel 'saxpy': the array is not dense"):
+        saxpy(made, y, 2.0, 4, grid=1)
 
 
 def test_numbers_of_numpys_are_not_written(saxpy):

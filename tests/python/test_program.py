@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs: functions as methods, arrays in and out, what is refused, what they say of themselves."""
 import gc
+import os
+import pathlib
 
 import numpy
 import pytest
@@ -191,6 +193,15 @@ def test_says_what_it_has(program):
         program.nope
     with pytest.raises(KeyError, match="no function 'nope'"):
         program["nope"]
+
+
+def test_files_whose_names_are_bytes(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xc3\xbc \xff.tenon"  # UTF-8, and a byte that is none
+    tenon.compile("func.func @two() -> i64 { %c = arith.constant 2 : i64 return %c : i64 }", targets="sm_90", output=os.fsdecode(path))
+    assert tenon.load(path).two() == 2 and tenon.load(os.fsdecode(path)).two() == 2
+    assert tenon.load(pathlib.Path(os.fsdecode(path))).two() == 2
+    with pytest.raises(TypeError, match="not int"):
+        tenon.load(0)
 
 
 def test_files_that_are_none(tmp_path):

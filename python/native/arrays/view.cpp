@@ -225,6 +225,10 @@ bool readInterface(PyObject *object, View &out) {
     PyErr_SetString(PyExc_TypeError, "__cuda_array_interface__ has no shape, data and typestr");
     return false;
   }
+  if (entry(interface.get(), "mask")) {
+    PyErr_SetString(PyExc_TypeError, "its __cuda_array_interface__ has a mask, which a kernel would not see");
+    return false;
+  }
   char kind = text[0] ? text[1] : 0;
   if (kind == 'V' && isBfloat(object))
     kind = 'B';
@@ -241,7 +245,7 @@ bool readInterface(PyObject *object, View &out) {
     return false;
   if (PyObject *strides = entry(interface.get(), "strides")) {
     std::vector<int64_t> given;
-    for (int32_t i = 0; PyTuple_Check(strides) && i < out.rank && i < PyTuple_Size(strides); ++i)
+    for (Py_ssize_t i = 0; PyTuple_Check(strides) && i < PyTuple_Size(strides); ++i)
       given.push_back(PyLong_AsLongLong(PyTuple_GetItem(strides, i)));
     if (PyErr_Occurred())
       return false;

@@ -19,10 +19,14 @@ struct Program {
 
 /// Program(device, path, data, images, variant): a file's path, or with `data` its bytes.
 PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *) {
-  PyObject *device = nullptr, *data = Py_None;
-  const char *path = nullptr, *variant = nullptr;
+  PyObject *device = nullptr, *name = nullptr, *data = Py_None; // the name as files have it, in bytes
+  const char *variant = nullptr;
   int images = 0;
-  if (!PyArg_ParseTuple(arguments, "Os|Oiz:Program", &device, &path, &data, &images, &variant) || !asDevice(device))
+  if (!PyArg_ParseTuple(arguments, "OO&|Oiz:Program", &device, PyUnicode_FSConverter, &name, &data, &images, &variant))
+    return nullptr;
+  const Ref kept(name);
+  const char *path = PyBytes_AsString(name);
+  if (!asDevice(device))
     return nullptr;
   tenon_image_options_t options = {};
   options.struct_size = sizeof(options);

@@ -20,10 +20,14 @@ struct Executable {
 
 /// Executable(device, path, images, variant)
 PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *) {
-  PyObject *device = nullptr;
-  const char *path = nullptr, *variant = nullptr;
+  PyObject *device = nullptr, *name = nullptr; // the name as files have it, in bytes
+  const char *variant = nullptr;
   int images = 0;
-  if (!PyArg_ParseTuple(arguments, "Os|iz:Executable", &device, &path, &images, &variant) || !asDevice(device))
+  if (!PyArg_ParseTuple(arguments, "OO&|iz:Executable", &device, PyUnicode_FSConverter, &name, &images, &variant))
+    return nullptr;
+  const Ref kept(name);
+  const char *path = PyBytes_AsString(name);
+  if (!asDevice(device))
     return nullptr;
   tenon_image_options_t options = {};
   options.struct_size = sizeof(options);
