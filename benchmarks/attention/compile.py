@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import compiling  # noqa: E402
 import documents  # noqa: E402
 import gradients  # noqa: E402
+import random_shapes  # noqa: E402
 from shapes import SETS, program  # noqa: E402
 
 
@@ -22,4 +23,4 @@ def text(case):
 
 
 if __name__ == "__main__":
-    sys.exit(compiling.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS, text))
+    sys.exit(compiling.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS | random_shapes.SETS, text))

@@ -57,6 +57,8 @@ EVERY = [("bf16", batch, heads, length, depth, causal) for batch, heads, length 
          for depth in (32, 40, 64, 80, 96, 128) for causal in (False, True)]
 SETS = {"every_backward": [AttentionGradient(*form) for form in EVERY],
         "backward": [AttentionGradient(*form) for form in FORMS], "step": [AttentionStep(*form) for form in FORMS],
+        # Short sequences, whose scores are about as many as the elements of queries and keys.
+        "short_backward": [AttentionGradient("bf16", 32, 12, length, depth) for length in (16, 33, 64, 77, 128, 197, 256, 384) for depth in (32, 64, 96, 128)],
         "shared_backward": [AttentionGradient("bf16", 1, 32, length, 128, causal, shared=4) for length, causal in ((8192, True), (4096, False))]}
 
 

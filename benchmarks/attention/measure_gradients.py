@@ -13,9 +13,9 @@ KINDS = {"f16": torch.float16, "bf16": torch.bfloat16}
 EPS = {"f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 
 
-def forward(case, q, k, v, head=slice(None)):
+def forward(case, q, k, v):
     """Result, logarithms and weights in float64 of some heads of one batch, or of all heads that share the same keys."""
-    q, k, v = (t[head].double() for t in (q, k, v))
+    q, k, v = (t.double() for t in (q, k, v))
     scores = q @ k.mT / math.sqrt(case.depth)
     if case.causal:
         rows = torch.arange(case.length, device=q.device)
@@ -98,12 +98,14 @@ def measure_gradient(case, runtime, arguments):
     if not isinstance(case, AttentionStep):
         out, logarithms = torch.empty_like(q), torch.empty(case.shapes()[5], device="cuda")
         for batch in range(case.batch):
-            for head in range(case.heads // case.shared):
-                result, sums, _ = forward(case, q[batch], k[batch], v[batch], head)
-                out[batch, head], logarithms[batch, head] = result, sums
+            keys, values = (x[batch].unsqueeze(1) if case.shared > 1 else x[batch] for x in (k, v))
+            out[batch], logarithms[batch], _ = forward(case, q[batch], keys, values)
         inputs = [q, k, v, out, given, logarithms]
     path = os.path.join(arguments.programs, case.name() + ".tenon")
     makers = [("tenon", lambda: Tenon("tenon", runtime, path, [inputs], []))]
+    before = os.path.join(arguments.before, case.name() + ".tenon")
+    if arguments.before and os.path.exists(before):
+        makers.append(("tenon before", lambda: Tenon("tenon before", runtime, before, [inputs], [])))
     other = os.path.join(arguments.programs, "any", case.name() + ".tenon")
     if os.path.exists(other):
         makers.append(("tenon, any order", lambda: Tenon("any", runtime, other, [inputs], [])))

@@ -20,6 +20,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention 
 
 import documents  # noqa: E402
 import gradients  # noqa: E402
+import random_shapes  # noqa: E402
 from measure import Tenon, Torch  # noqa: E402
 from measure_documents import measure_documents  # noqa: E402
 from measure_gradients import measure_gradient  # noqa: E402
@@ -100,4 +101,4 @@ def measure(case, runtime, arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(racing.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS, measure, [("--peers", "cudnn,flash,flex"), ("--before", "")]))
+    sys.exit(racing.main(__doc__.splitlines()[0], "attention", SETS | gradients.SETS | documents.SETS | random_shapes.SETS, measure, [("--peers", "cudnn,flash,flex"), ("--before", "")]))

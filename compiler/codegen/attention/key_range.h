@@ -50,6 +50,8 @@ public:
   bool mayEnd() const { return mayEnd_; }
   /// Comparisons of indices hide keys.
   bool mayHide() const { return hasLower_ || hasUpper_; }
+  /// ... the last ones, of some row. Else nothing but the number of keys hides any there.
+  bool mayHideLast() const { return hasUpper_; }
   /// Which blocks need no comparison.
   bool isKnown() const { return isKnown_; }
   /// Where nothing hides keys, logits are scores times a number.

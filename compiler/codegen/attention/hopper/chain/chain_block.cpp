@@ -349,8 +349,6 @@ ChainBlock::Values ChainBlock::factorsOf(ArrayRef<Values> weights, Value key, Ki
     hideFactors(k, thread, left, known && *known % 2 == 0, shown);
     return shown;
   };
-  if (!kind.isWhole)
-    return hidden();
   const SmallVector<Type> types(factors.size(), k.b.getI32Type());
   return k.choose(k.less(left, k.number(shape.keys)), types, hidden, [&] { return factors; });
 }
@@ -359,7 +357,7 @@ SmallVector<ChainBlock::Segment> ChainBlock::segments() const {
   SmallVector<Segment> found;
   for (const KeyRange::Segment &each : range->segments())
     found.push_back({each.first, each.last, {each.isWhole, !each.isWhole && range->mayEnd()}});
-  if (!range->isKnown() || range->mayHide() || !range->mayEnd() || kernel.attention.across)
+  if (!range->isKnown() || range->mayHideLast() || !range->mayEnd() || kernel.attention.across)
     return found;
   Value last = found.pop_back_val().last;
   found.back().last = last;

@@ -60,9 +60,10 @@ public:
   };
   Kind firstKind() const { return {false, range->mayEnd()}; }
   /// Blocks behind the first one. The last one is computed as those in front of it where nothing but the number of keys
-  /// hides any there: another copy of the loop would take registers.
+  /// hides any of its keys: another copy of the loop would take registers.
   llvm::SmallVector<Segment> segments() const;
-  /// Left factors from weights.
+  /// Left factors from weights. Keys behind the last one are hidden where there are some, when all weights are
+  /// computed: beside them, the comparisons of every key would take the registers that scores are in.
   Values factorsOf(llvm::ArrayRef<Values> weights, mlir::Value key, Kind kind);
   void release(mlir::Value step);
   /// Of a tile the last products are there: what the block of keys brought may be overwritten.
