@@ -68,6 +68,16 @@ TEST_F(FittedTilesTest, TallTilesHaveRowsThatBeginInsideOfASector) {
   EXPECT_TRUE(llvm::is_contained(Contraction().choices(*kernel_, *shape_, hopper), *chosen)) << chosen->text();
 }
 
+TEST_F(FittedTilesTest, SeveralTilesBelowEachOtherAreOneRound) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{384, 6144, 4096}, {209, 9088, 3136}, {512, 5120, 5120}}) {
+    const Blocks blocks = blocksOf(m, n, k);
+    EXPECT_NE(plans(m, n, k).front().choice("warpgroup_columns") % 64, 0) << m << " x " << n << " x " << k;
+    EXPECT_LE(blocks.tiles, kMultiprocessors) << m << " x " << n << " x " << k;
+    EXPECT_GE(blocks.tiles, 120) << m << " x " << n << " x " << k;
+  }
+  EXPECT_EQ(plans(520, 5120, 5120).front().choice("warpgroup_columns") % 64, 0) << "more rows were not measured";
+}
+
 TEST_F(FittedTilesTest, OtherTargetsKeepTheirTiles) {
   const std::vector<Plan> found = plans(130, 6144, 4096, /*isForHopper=*/false);
   EXPECT_EQ(found.at(0).choice("warpgroup_columns") % 64, 0);
