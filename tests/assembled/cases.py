@@ -29,6 +29,7 @@ def benchmark(folder, file="shapes"):
 
 products, attentions, gradients = benchmark("gemm"), benchmark("attention"), benchmark("attention", "gradients")
 weights, experts = benchmark("gemm", "weights"), benchmark("gemm", "experts")
+layers, convolutions = benchmark("conv"), benchmark("conv", "programs")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +103,17 @@ def on_high_tiles():
     yield case(shape.program_name(), text)
     yield case(shape.program_name() + "_f16", text.replace("bf16", "f16"))
     yield case(shape.program_name() + "_f8", text.replace("xbf16>", "xf8E4M3FN>").replace(": bf16", ": f8E4M3FN").replace("to bf16", "to f8E4M3FN"))
+
+
+def on_places():
+    """Tiles that divide the places of images, channels first, of a layer and of its gradient by the image."""
+    for kind, gradient, fused, rows, columns in (("bf16", "", True, 128, 208), ("bf16", "data", False, 256, 112), ("f16", "", False, 128, 240), ("f16", "data", False, 128, 80),
+                                                 ("bf16", "", True, 256, 96)):
+        shape = layers.Convolution(kind, "nchw", 32, 28, 512, 512, 1, 1, fused=fused, gradient=gradient)
+        name = f"{shape.name()}_{rows}x{columns}_sm_90a"
+        pin = f'tenon.tile = {{by = "wgmma", rows = {rows}, columns = {columns}}}'
+        text = convolutions.program(shape).replace('"reduction"]} ins(%i', f'"reduction"], {pin}}} ins(%i').replace("@run(", f"@{name}(")
+        yield Case(name, "sm_90a", text, (("name", "contraction"), ("warpgroup_rows", rows), ("warpgroup_columns", columns)), "wgmma.mma_async")
 
 
 def on_warpgroups():
@@ -181,5 +193,6 @@ def of_attention():
 def cases():
     yield from on_warpgroups()
     yield from on_high_tiles()
+    yield from on_places()
     yield from on_other_cores()
     yield from of_attention()

@@ -256,7 +256,8 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
       return std::nullopt;
     across.push_back({operand.across.back(), map->across, /*isInSteps=*/true});
   }
-  map->boxes = side / map->across;
+  const bool mayEndInBox = !operand.isAlongReduced && operand.across.size() == 1; // who multiplies reads some of it
+  map->boxes = mayEndInBox ? uint32_t(llvm::divideCeil(side, map->across)) : side / map->across;
   if (map->boxes % parts != 0)
     return std::nullopt;
   if (product.reduced.size() != 1) {
@@ -279,6 +280,12 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
   return withBox(*map, tile);
 }
 
+/// Whether the last of several tiles has a box without any position.
+static bool lacksBox(int64_t size, uint32_t side, uint32_t inBox) {
+  const int64_t last = size % side;
+  return last != 0 && llvm::divideCeil(uint64_t(last), inBox) < llvm::divideCeil(side, inBox);
+}
+
 std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &product, const Operand &operand,
                                   uint32_t side, uint32_t depth, uint32_t parts) {
   constexpr uint32_t kBox = 64;
@@ -293,6 +300,12 @@ std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &produc
     const uint64_t step = uint64_t(parts) * inBox;
     return mapOf(shape, product, operand, std::min(side, uint32_t(llvm::alignTo(uint64_t(*size), step))), depth, parts);
   }
+  if (size && !operand.isAlongReduced && &operand == &product.right && parts == 1) {
+    std::optional<TileMap> map = mapOf(shape, product, operand, side, depth);
+    if (map)
+      map->mayLack = lacksBox(*size, side, map->across);
+    return map;
+  }
   const bool mayLack =
       operand.isAlongReduced && &operand == &product.left && parts == 1 && side > kBox && !(size && *size % side == 0);
   if (!mayLack)
@@ -301,6 +314,12 @@ std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &produc
   if (map)
     map->mayLack = true;
   return map;
+}
+
+uint32_t columnsOfStage(const Operand &right, uint32_t columns) {
+  constexpr uint32_t kInBox = 64;
+  const bool isInBoxes = !right.isAlongReduced && right.value.getType().getIntOrFloatBitWidth() == 16;
+  return isInBoxes ? uint32_t(llvm::alignTo<kInBox>(columns)) : columns;
 }
 
 std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,

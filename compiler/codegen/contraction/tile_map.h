@@ -74,6 +74,9 @@ std::optional<TileMap> mapOf(const GroupShape &shape, const Product &product, co
 std::optional<TileMap> tightMapOf(const GroupShape &shape, const Product &product, const Operand &operand,
                                   uint32_t side, uint32_t depth, uint32_t parts = 1);
 
+/// Columns whose places a stage has: those of a right operand that lies across, of 16 bits, come in boxes of 64.
+uint32_t columnsOfStage(const Operand &right, uint32_t columns);
+
 /// A result as boxes of so many rows and columns, which a warp writes at once; nothing where rows are no single
 /// dimension of the tensor (or several, outermost), or columns are none.
 std::optional<TileMap> resultMapOf(const GroupShape &shape, const Product &product, const KernelOp &op,

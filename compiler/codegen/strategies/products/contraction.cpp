@@ -13,6 +13,7 @@
 #include "compiler/codegen/strategies/products/plans/shared_sums.h"
 #include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/place_tiles.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -109,6 +110,9 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
           choices.push_back(divided);
       }
     }
+  if (multiplier == Multiplier::Warpgroup && mayHavePlaceTiles(shape, read))
+    for (const WarpgroupTile &tile : placeTiles())
+      choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
   const StringRef by = multiplier == Multiplier::Scalar ? kByThreads : kByWarps;
   func::FuncOp function = kernel.function;
   const bool isKnown = shape.sizeOf(product->rows) && shape.sizeOf(product->columns) && shape.sizeOf(product->batch);

@@ -45,6 +45,9 @@ TILES_FITTED = ((64, 32, "", (33, 75, 136)), (64, 32, "", (64, 1504, 72)), (64, 
                 (64, 112, ", deep = 3", (5, 3800, 784)), (128, 32, "", (72, 2200, 80)), (128, 48, "", (100, 4300, 72)), (128, 80, ", deep = 2", (65, 4296, 528)),
                 (256, 48, "", (141, 4296, 136)), (256, 80, ", deep = 2", (141, 4296, 528)), (256, 48, ", deep = 3", (200, 1800, 784)),
                 (256, 32, ", deep = 2", (130, 75, 528)), (256, 144, ", deep = 2", (256, 8520, 528)), (256, 128, ", deep = 2", (190, 8200, 520)))
+# Those whose columns divide the places of an image, channels first: rows, places and channels.
+TILES_OF_PLACES = ((128, 208, (200, 408, 136)), (256, 112, (264, 216, 72)), (128, 80, (136, 152, 200)), (256, 80, (304, 72, 64)), (128, 144, (96, 136, 520)),
+                   (128, 240, (264, 712, 72)), (256, 128, (264, 200, 136)), (128, 128, (72, 144, 136)))
 BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
 
 
@@ -116,14 +119,14 @@ def biased(f, spec, operand, result, a, b, bias, tile=None, of_bias=None):
                 f"{result} %n = arith.truncf %m : {result} to {operand} linalg.yield %n : {operand} }}}} -> {{t}}", product, bias, start)
 
 
-def halved(f, spec, a, b):
-    """The product of f32, rounded to f16."""
-    product = contract(f, spec, "f32", "f32", a, b)
+def halved(f, spec, a, b, operand="f32", half="f16", tile=None):
+    """The product of f32, rounded to 16 bits."""
+    product = contract(f, spec, operand, "f32", a, b, tile)
     shape, loops = list(product.shape), "bij"[3 - len(product.shape):]
     identity, kinds = map_text(loops, loops), ", ".join(['"parallel"'] * len(loops))
-    return text(f, "f16", shape, f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {identity}], iterator_types = [{kinds}]}}}} ins({{0}} : {{o[0]}}) "
-                "outs({1} : {o[1]}) {{ ^bb0(%x: f32, %y: f16): %n = arith.truncf %x : f32 to f16 linalg.yield %n : f16 }} -> {t}",
-                product, f.fill("f16", shape, 0))
+    return text(f, half, shape, f"{{r}} = linalg.generic {{{{indexing_maps = [{identity}, {identity}], iterator_types = [{kinds}]}}}} ins({{0}} : {{o[0]}}) "
+                f"outs({{1}} : {{o[1]}}) {{{{ ^bb0(%x: f32, %y: {half}): %n = arith.truncf %x : f32 to {half} linalg.yield %n : {half} }}}} -> {{t}}",
+                product, f.fill(half, shape, 0))
 
 
 def biased_relu(spec, operand):
@@ -384,6 +387,20 @@ def cases(sizes):
                 yield Case("tile of warpgroups, fitted, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
                     lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
+        for number, (rows, columns, shape) in enumerate(TILES_OF_PLACES):
+            # Filters that lie along the channels, or across, and sums or results of 16 bits.
+            for order, (spec, is_half) in enumerate((spec, is_half) for spec in ("ik,bkj->bij", "ki,bkj->bij") for is_half in (True, False)):
+                if operand == "i8" or not (whole or (number + order) % 4 == (operand == "f16")):
+                    continue
+                tile = f'by = "wgmma", rows = {rows}, columns = {columns}'
+                if is_half:
+                    yield Case(f"tile of places {spec}", operand, one(
+                        pair(spec, operand, shape, False), lambda f, a, b, spec=spec, operand=operand, tile=tile: halved(f, spec, a, b, operand, operand, tile),
+                        lambda a, b, spec=spec, operand=operand: bounded.finish(operand, (exact := contracted(spec, "f32", a.v, b.v)).v, exact.e, 1.0)))
+                    continue
+                yield Case(f"tile of places {spec}", f"{operand} to {result}", one(
+                    pair(spec, operand, shape, False), lambda f, a, b, spec=spec, operand=operand, result=result, tile=tile: contract(f, spec, operand, result, a, b, tile),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
     # Elements that tf32 holds as they are: products of it (--f32-products=tf32) meet the bounds of f32.
     for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij", "ki,kj->ij", "bik,bjk->bij", "ik,jk->ji")):
         for number, shape in enumerate(((64, 64, 64), (128, 192, 96), (72, 136, 88), (65, 129, 33), (97, 200, 36), (40, 260, 130),

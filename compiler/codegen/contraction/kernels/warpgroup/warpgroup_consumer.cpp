@@ -143,7 +143,7 @@ void WarpgroupProduct::write(Tile &tile, const Values &sums, uint32_t columns, V
 }
 
 Value WarpgroupProduct::resultArena() {
-  Value parts = k_.number(partsAt(kernel_.rows, kernel_.columns));
+  Value parts = k_.number(partsAt(kernel_.rows, stageColumns()));
   return inArena(k_.add(parts, k_.mul(group_, k_.number(partBytes()))));
 }
 

@@ -32,27 +32,34 @@ void WarpgroupProduct::askFor(const TileMap &map, Value tensorMap, Tile &tile, c
   };
   for (uint32_t box = 0; box < boxes; ++box) {
     if (map.mayLack && box != 0)
-      k_.when(k_.less(k_.number(box), boxesOf(map, tile)), [&] { ask(box); });
+      k_.when(k_.less(k_.number(box), boxesOf(map, tile, operand)), [&] { ask(box); });
     else
       ask(box);
   }
 }
 
-Value WarpgroupProduct::boxesOf(const TileMap &map, Tile &tile) {
+Value WarpgroupProduct::boxesOf(const TileMap &map, Tile &tile, const Operand &operand) {
   if (!map.mayLack)
     return k_.number(map.boxes);
   // One at least, also of a block of a pair that has no row.
-  Value first = tile.space.firstRow(), end = tile.space.rows();
-  Value rows = k_.select(k_.less(first, end), k_.sub(end, first), k_.number(1));
-  return k_.min(k_.number(map.boxes), k_.div(k_.add(rows, k_.number(map.across - 1)), k_.number(map.across)));
+  const bool isLeft = &operand == &kernel_.product.left;
+  Value first = isLeft ? tile.space.firstRow() : tile.space.firstColumn(),
+        end = isLeft ? tile.space.rows() : tile.space.columns();
+  Value positions = k_.select(k_.less(first, end), k_.sub(end, first), k_.number(1));
+  return k_.min(k_.number(map.boxes), k_.div(k_.add(positions, k_.number(map.across - 1)), k_.number(map.across)));
 }
 
 /// Those of a step, of the operands that have maps.
 void WarpgroupProduct::askForBoxes(Tile &tile, Value step, Value inTile) {
   Value to = inArena(stageBytes(step)), reduced = k_.mul(inTile, k_.number(kernel_.depth));
-  Value bytes = k_.number(rightMap_ ? rightMap_->bytes() : 0);
+  Value bytes = k_.number(0);
+  auto add = [&](const TileMap &map, const Operand &operand) {
+    bytes = k_.add(bytes, k_.mul(boxesOf(map, tile, operand), k_.number(map.bytes() / map.boxes)));
+  };
+  if (rightMap_)
+    add(*rightMap_, kernel_.product.right);
   if (leftMap_)
-    bytes = k_.add(bytes, k_.mul(boxesOf(*leftMap_, tile), k_.number(leftMap_->bytes() / leftMap_->boxes)));
+    add(*leftMap_, kernel_.product.left);
   ring_->expect(step, bytes);
   if (leftMap_)
     askFor(*leftMap_, kernel_.tensorMaps[0], tile, kernel_.product.left, to, reduced, step,
@@ -255,8 +262,8 @@ void WarpgroupProduct::produce() {
   auto slow = [&] {
     if (!shifts_)
       return alone([&] { copyElements(Copies::Single); });
-    Value behindStages = k_.number(int64_t(stagesBesideLines(kernel_.rows, kernel_.columns)) *
-                                   stageBytesOf(kernel_.rows, kernel_.columns));
+    Value behindStages = k_.number(int64_t(stagesBesideLines(kernel_.rows, stageColumns())) *
+                                   stageBytesOf(kernel_.rows, stageColumns()));
     lines_.emplace(kernel_, core_, kGroupThreads, inArena(behindStages));
     shiftLines();
   };

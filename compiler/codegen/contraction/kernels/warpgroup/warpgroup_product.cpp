@@ -70,7 +70,7 @@ void WarpgroupProduct::forEachStep(const Part &part, llvm::function_ref<void(Val
 void WarpgroupProduct::run() {
   k_.wantResident(1);
   arena_ = k_.dynamicShared();
-  ring_.emplace(k_, inArena(k_.number(ringAt(kernel_.rows, kernel_.columns))), stagesOf(kernel_.rows, kernel_.columns));
+  ring_.emplace(k_, inArena(k_.number(ringAt(kernel_.rows, stageColumns()))), stagesOf(kernel_.rows, stageColumns()));
   count_ = stepsOf(first_);
   if (isShared())
     shared_.emplace(k_, first_.tiles(), count_, kernel_.inRound, kernel_.parts);
@@ -89,7 +89,7 @@ void WarpgroupProduct::run() {
                 ? arith::ConstantIntOp::create(k_.b, k_.loc, k_.b.getI1Type(), 0).getResult()
                 : k_.both(isAligned(any.left), isAligned(any.right));
   if (shifts_)
-    ring_->useFewer(isFast_, stagesBesideLines(kernel_.rows, kernel_.columns));
+    ring_->useFewer(isFast_, stagesBesideLines(kernel_.rows, stageColumns()));
   // Of a stage: one thread that asks for boxes and one of each warp that computes, all that copy, or both.
   const uint32_t asking = 1 + (computed_ ? kGroupThreads / 32 : 0);
   Value copying = k_.number(kGroupThreads), filling = copying;
@@ -125,6 +125,15 @@ static constexpr uint32_t kTallRows = 2 * kConsumers * kGroupRows;
 static_assert(kTallRows * kMostFittedOfFour * sizeof(float) <=
               stagesOf(kTallRows, kMostFittedOfFour) * stageBytesOf(kTallRows, kMostFittedOfFour)); // a cluster's sums
 
+/// Of 128 or 256 rows and a right operand that lies across: instructions read some of the last box.
+static bool isFittedAcross(int64_t rows, int64_t columns, const Operand &right) {
+  const Type factor = right.factor;
+  return (factor.isF16() || factor.isBF16()) && right.value.getType() == factor && !right.isAlongReduced &&
+         columns >= kLeastFittedAcross && columns % kFittedMultiple == 0 &&
+         ((rows == kConsumers * kGroupRows && columns <= kMostFittedColumns) ||
+          (rows == kTallRows && columns <= kMostFittedAcross));
+}
+
 /// Of 64, 128 or 256 rows, any number of eights for each consumer, where instructions take it. What is added step by
 /// step has registers for so many.
 static bool isFittedTile(int64_t rows, int64_t columns, const Operand &right) {
@@ -138,7 +147,7 @@ static bool isFittedTile(int64_t rows, int64_t columns, const Operand &right) {
 }
 
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
-  if (isFittedTile(rows, columns, right))
+  if (isFittedTile(rows, columns, right) || isFittedAcross(rows, columns, right))
     return true;
   if (rows == 256)
     return columns == 128;

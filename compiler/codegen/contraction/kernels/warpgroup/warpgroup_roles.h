@@ -90,6 +90,8 @@ public:
     leftMap_ = tightMapOf(kernel_.shape, kernel_.product, kernel_.product.left, kernel_.rows, kernel_.depth, ofLeft);
     rightMap_ =
         tightMapOf(kernel_.shape, kernel_.product, kernel_.product.right, kernel_.columns, kernel_.depth, ofRight);
+    if (rightMap_ && kernel_.pulledBack.columns != 0) // boxes and all
+      rightMap_->mayLack = false;
   }
 
   void run();
@@ -146,6 +148,7 @@ private:
   uint32_t groupColumns() const {
     return isInTurn() || areRowsDivided() ? kernel_.columns : kernel_.columns / kConsumers;
   }
+  uint32_t stageColumns() const { return columnsOfStage(kernel_.product.right, kernel_.columns); }
   /// That read a stage.
   uint32_t readers() const { return isInTurn() ? 1 : kConsumers; }
   uint32_t producerRegisters() const {
@@ -171,7 +174,7 @@ private:
   }
   mlir::Value firstColumn() { return k_.mul(group_, k_.number(isInTurn() || areRowsDivided() ? 0 : groupColumns())); }
   mlir::Value stageBytes(mlir::Value step) {
-    return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, kernel_.columns)));
+    return k_.mul(ring_->stageOf(step), k_.number(stageBytesOf(kernel_.rows, stageColumns())));
   }
   mlir::Value inArena(mlir::Value bytes) { return k_.at(arena_, k_.b.getI8Type(), bytes); }
   /// body(tile, part): for each tile of this block. @return how many steps all of them have
@@ -198,8 +201,8 @@ private:
   void askForBoxes(Tile &tile, const Part &part);
   void askForBoxes(Tile &tile, mlir::Value step, mlir::Value inTile);
   void computeTiles();
-  /// Boxes of the left operand that bring something.
-  mlir::Value boxesOf(const TileMap &map, Tile &tile);
+  /// Boxes of the operand that bring something.
+  mlir::Value boxesOf(const TileMap &map, Tile &tile, const Operand &operand);
   void askFor(const TileMap &map, mlir::Value tensorMap, Tile &tile, const Operand &operand, mlir::Value to,
               mlir::Value reduced, mlir::Value step, bool isShared);
   /// How threads bring operands.

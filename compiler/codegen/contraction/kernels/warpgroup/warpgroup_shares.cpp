@@ -26,7 +26,7 @@ Value WarpgroupProduct::flagOf(Value share) {
 /// order a device starts its blocks.
 Value WarpgroupProduct::takeNumber() {
   Type word = k_.b.getI32Type();
-  Value place = inArena(k_.number(ticketAt(kernel_.rows, kernel_.columns)));
+  Value place = inArena(k_.number(ticketAt(kernel_.rows, stageColumns())));
   k_.when(k_.equal(k_.thread(), k_.number(0)), [&] {
     Value one = arith::ConstantIntOp::create(k_.b, k_.loc, word, 1);
     Value ticket = LLVM::AtomicRMWOp::create(k_.b, k_.loc, LLVM::AtomicBinOp::add, kernel_.shareFlags, one,

@@ -7,6 +7,7 @@
 #include "compiler/codegen/strategies/products/plans/size_ranges.h"
 #include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/place_tiles.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
@@ -39,6 +40,9 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
   if (const WarpgroupTile *fitted = bestFittedTile(kernel, shape, product, *known)) {
     known = fitted;
     whole = planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*fitted});
+  } else if (const WarpgroupTile *ofPlaces = bestPlaceTile(kernel, shape, product, *known)) {
+    known = ofPlaces;
+    whole = planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*ofPlaces});
   }
   const std::optional<SharedSums> shared = bestSharedSums(kernel, shape, product, *known);
   const double ofShared = shared ? shared->microseconds : HUGE_VAL;

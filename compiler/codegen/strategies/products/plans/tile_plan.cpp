@@ -102,7 +102,7 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   }
   plan.choices[2].second = tile->rows;
   plan.choices[3].second = tile->columns;
-  plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, tile->columns);
+  plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, columnsOfStage(product.right, uint32_t(tile->columns)));
   // Blocks take tile after tile, but of narrow ones there may be more than blocks.
   const std::optional<int64_t> blocks = tilesOf(shape, asGiven, side, columns);
   if (isForHopper && plan.choices[4].second == 1 && blocks &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/product.h"
 
+#include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "tests/unit/compiler/codegen/contraction/products.h"
 
 namespace tenon::compiler::codegen {
@@ -63,6 +64,42 @@ TEST_F(ProductOf, WarpgroupsReadOneSideOfTf32Across) {
   }
   const Product exact = product("mk", "kn", "f32", "f32");
   EXPECT_EQ(exact.forWarpgroups().rows, exact.rows);
+}
+
+TEST_F(ProductOf, PlacesOfImagesAreApartWhereTheyHaveBoxes) {
+  auto isApart = [&](const std::string &left, const std::string &right, const Sizes &sizes, bool isForHopper = true,
+                     const std::string &element = "bf16", const std::string &total = "f32") {
+    const KernelFunction &kernel = read(left, right, sizes, element, total);
+    mlir::func::FuncOp function = kernel.function;
+    if (isForHopper)
+      function->setAttr(dispatch::kHopperOnlyAttr, mlir::UnitAttr::get(&context_));
+    const std::optional<Product> found = Product::of(kernel, *shape_);
+    EXPECT_TRUE(found);
+    const size_t places = std::max(found->rows.size(), found->columns.size());
+    EXPECT_EQ(found->batch.size(), places == 1 ? 1u : 0u);
+    return places == 1;
+  };
+  const Sizes sizes = {{'b', "32"}, {'m', "256"}, {'n', "784"}, {'k', "512"}};
+  auto with = [&](char letter, const std::string &size) {
+    Sizes changed = sizes;
+    changed[letter] = size;
+    return changed;
+  };
+  EXPECT_TRUE(isApart("mk", "bkn", sizes));
+  EXPECT_TRUE(isApart("km", "bkn", sizes));
+  EXPECT_TRUE(isApart("bkm", "kn", with('m', "400"))) << "rows, too";
+  EXPECT_FALSE(isApart("mk", "bkn", sizes, false)) << "other targets";
+  EXPECT_FALSE(isApart("mk", "bkn", with('n', "3136"))) << "whole lines";
+  EXPECT_FALSE(isApart("mk", "bkn", with('n', "196"))) << "no vectors";
+  EXPECT_FALSE(isApart("mk", "bkn", with('n', "56"))) << "few places";
+  EXPECT_FALSE(isApart("mk", "bkn", with('k', "516"))) << "the other side has no boxes";
+  EXPECT_FALSE(isApart("mk", "bkn", with('m', "16"))) << "few rows";
+  EXPECT_FALSE(isApart("mk", "bkn", with('k', "56"))) << "no whole step";
+  EXPECT_FALSE(isApart("mk", "bnk", sizes)) << "places lie along the sum";
+  for (char letter : {'b', 'm', 'n', 'k'})
+    EXPECT_FALSE(isApart("mk", "bkn", with(letter, "?"))) << letter;
+  EXPECT_FALSE(isApart("mk", "bkn", sizes, true, "f32"));
+  EXPECT_FALSE(isApart("mk", "bkn", sizes, true, "i8", "i32"));
 }
 
 TEST_F(ProductOf, BytesOfF8AreFactors) {

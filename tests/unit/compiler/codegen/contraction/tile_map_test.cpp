@@ -90,6 +90,22 @@ TEST_F(TileMapTest, AcrossABoxIsARowOf128Bytes) {
   EXPECT_EQ(map->boxes, 4u);
 }
 
+TEST_F(TileMapTest, TheLastBoxAcrossMayBeReadInPart) {
+  const Sizes sizes = {{'b', "3"}, {'m', "512"}, {'n', "784"}, {'k', "512"}};
+  auto boxes = [&](uint32_t side) {
+    const KernelFunction &kernel = read("bmk", "bkn", sizes);
+    const std::optional<Product> product = Product::of(kernel, *shape_);
+    const std::optional<TileMap> map = tightMapOf(*shape_, *product, product->right, side, 64);
+    EXPECT_EQ(boxOf(map), (Box{1, 64, 64}));
+    EXPECT_EQ(map->bytes(), map->boxes * 64 * 128);
+    return std::pair(map->boxes, map->mayLack);
+  };
+  EXPECT_EQ(boxes(112), std::pair(2u, false));
+  EXPECT_EQ(boxes(208), std::pair(4u, true)) << "the last tile has 160 columns";
+  EXPECT_EQ(boxes(128), std::pair(2u, true)) << "the last tile has 16";
+  EXPECT_EQ(boxes(64), std::pair(1u, false));
+}
+
 TEST_F(TileMapTest, ABatchIsADimensionOfOne) {
   EXPECT_EQ(boxOf(mapOfRight("bnk", {{'b', "3"}, {'m', "512"}, {'n', "512"}, {'k', "512"}})), (Box{1, 256, 64}));
 }
