@@ -14,6 +14,8 @@
 // RUN: tenon-run %t.tenon --function=calls --input=2 | FileCheck %s --check-prefix=CALLS
 // RUN: tenon-run %t.tenon --function=squares --input=2 --input=1x2xf32=1,2 | FileCheck %s --check-prefix=SQUARES
 // RUN: tenon-run %t.tenon --function=until --input=3 | FileCheck %s --check-prefix=UNTIL
+// RUN: tenon-run %t.tenon --function=best --input="1x5xindex=8 1 7 9 3" | FileCheck %s --check-prefix=BEST
+// RUN: tenon-run %t.tenon --function=gathered --input=2x2xf32=1,2,3,4 --input=2xi32=1,0 | FileCheck %s --check-prefix=GATHERED
 // RUN: not tenon-run %t.tenon --function=places --input="3xi64=1 2 3" 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // To i48 and back to what kernels have, as it is and behind a sum.
@@ -198,4 +200,34 @@ func.func @until(%n: i64) -> i64 {
   }
   %wide = arith.extsi %r : i7 to i64
   return %wide : i64
+}
+
+// The largest three, and where they are.
+// BEST: 1x3xindex=[9 8 7]
+// BEST: 1x3xi32=[3 0 2]
+func.func @best(%x: tensor<1x5xindex>) -> (tensor<1x3xindex>, tensor<1x3xi32>) {
+  %none = arith.constant -1 : index
+  %nowhere = arith.constant -1 : i32
+  %e = tensor.empty() : tensor<1x3xindex>
+  %p = tensor.empty() : tensor<1x3xi32>
+  %a = linalg.fill ins(%none : index) outs(%e : tensor<1x3xindex>) -> tensor<1x3xindex>
+  %b = linalg.fill ins(%nowhere : i32) outs(%p : tensor<1x3xi32>) -> tensor<1x3xi32>
+  %r:2 = iree_linalg_ext.topk dimension(1) ins(%x : tensor<1x5xindex>) outs(%a, %b : tensor<1x3xindex>, tensor<1x3xi32>) {
+  ^bb0(%v: index, %w: index):
+    %first = arith.cmpi sgt, %v, %w : index
+    iree_linalg_ext.yield %first : i1
+  } -> tensor<1x3xindex>, tensor<1x3xi32>
+  return %r#0, %r#1 : tensor<1x3xindex>, tensor<1x3xi32>
+}
+
+// Complex numbers that a gather's region computes with, and not with what stood there.
+// GATHERED: 2x2xf32=[6 8][2 4]
+func.func @gathered(%x: tensor<2xcomplex<f32>>, %at: tensor<2xi32>) -> tensor<2xcomplex<f32>> {
+  %e = tensor.empty() : tensor<2xcomplex<f32>>
+  %r = iree_linalg_ext.gather dimension_map = [0] ins(%x, %at : tensor<2xcomplex<f32>>, tensor<2xi32>) outs(%e : tensor<2xcomplex<f32>>) {
+  ^bb0(%v: complex<f32>, %old: complex<f32>):
+    %twice = complex.add %v, %v : complex<f32>
+    iree_linalg_ext.yield %twice : complex<f32>
+  } -> tensor<2xcomplex<f32>>
+  return %r : tensor<2xcomplex<f32>>
 }

@@ -42,35 +42,37 @@ struct LowerGather : OpRewritePattern<linalg_ext::GatherOp> {
     const int64_t batch =
         linalg_ext::batchRankOf(typeOf(indices), typeOf(output), typeOf(source), depth, /*mayOverlap=*/false);
     const SmallVector<OpFoldResult> sourceSizes = tensor::getMixedSizes(rewriter, op.getLoc(), source);
-    Value result = buildElements(
-        rewriter, op.getLoc(), typeOf(output), tensor::getMixedSizes(rewriter, op.getLoc(), output),
-        [&](OpBuilder &b, Location loc, ValueRange places) {
-          SmallVector<Value> at(sourceSizes.size());
-          for (auto [coordinate, dimension] : llvm::enumerate(op.getDimensionMap())) {
-            SmallVector<Value> named(places.take_front(batch));
-            if (typeOf(indices).getRank() > batch)
-              named.push_back(arith::ConstantIndexOp::create(b, loc, coordinate));
-            at[dimension] = clampIndex(b, loc, readElement(b, loc, indices, named), sourceSizes[dimension]);
-          }
-          int64_t next = batch;
-          for (Value &place : at)
-            if (!place)
-              place = places[next++];
-          Value element = readElement(b, loc, source, at);
-          Block *body = op.getRegion().empty() ? nullptr : &op.getRegion().front();
-          const bool isMasked = op.getInputs().size() == 3;
-          if (!body && !isMasked)
-            return element;
-          Value old = isMasked || !body->getArgument(1).use_empty()
-                          ? readElement(b, loc, output, places)
-                          : arith::ConstantOp::create(b, loc, b.getZeroAttr(typeOf(output).getElementType()));
-          if (body)
-            element = copyBody(b, *body, {element, old}).front();
-          if (!isMasked)
-            return element;
-          Value isRead = readElement(b, loc, op.getInputs()[2], places.take_front(batch));
-          return arith::SelectOp::create(b, loc, isRead, element, old).getResult();
-        });
+    Value result =
+        buildElements(rewriter, op.getLoc(), typeOf(output), tensor::getMixedSizes(rewriter, op.getLoc(), output),
+                      [&](OpBuilder &b, Location loc, ValueRange places) {
+                        SmallVector<Value> at(sourceSizes.size());
+                        for (auto [coordinate, dimension] : llvm::enumerate(op.getDimensionMap())) {
+                          SmallVector<Value> named(places.take_front(batch));
+                          if (typeOf(indices).getRank() > batch)
+                            named.push_back(arith::ConstantIndexOp::create(b, loc, coordinate));
+                          at[dimension] =
+                              clampIndex(b, loc, readElement(b, loc, indices, named), sourceSizes[dimension]);
+                        }
+                        int64_t next = batch;
+                        for (Value &place : at)
+                          if (!place)
+                            place = places[next++];
+                        Value element = readElement(b, loc, source, at);
+                        Block *body = op.getRegion().empty() ? nullptr : &op.getRegion().front();
+                        const bool isMasked = op.getInputs().size() == 3;
+                        if (!body && !isMasked)
+                          return element;
+                        TypedAttr zero = b.getZeroAttr(typeOf(output).getElementType()); // none of complex numbers
+                        Value old = isMasked || !zero || !body->getArgument(1).use_empty()
+                                        ? readElement(b, loc, output, places)
+                                        : arith::ConstantOp::create(b, loc, zero).getResult();
+                        if (body)
+                          element = copyBody(b, *body, {element, old}).front();
+                        if (!isMasked)
+                          return element;
+                        Value isRead = readElement(b, loc, op.getInputs()[2], places.take_front(batch));
+                        return arith::SelectOp::create(b, loc, isRead, element, old).getResult();
+                      });
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -305,13 +307,18 @@ struct SortManyBest : OpRewritePattern<linalg_ext::TopkOp> {
   }
 
 private:
+  static unsigned bitsOf(Type element) {
+    if (auto complex = dyn_cast<ComplexType>(element))
+      return 2 * complex.getElementType().getIntOrFloatBitWidth();
+    return element.isIndex() ? IndexType::kInternalStorageBitWidth : element.getIntOrFloatBitWidth();
+  }
   static bool areMany(RankedTensorType values, unsigned along, int64_t best) {
     if (best == ShapedType::kDynamic)
       return true;
     std::optional<int64_t> length;
     if (!values.isDynamicDim(along))
       length = values.getDimSize(along);
-    const auto elementBytes = int64_t(llvm::divideCeil(values.getElementTypeBitWidth(), 8u));
+    const auto elementBytes = int64_t(llvm::divideCeil(bitsOf(values.getElementType()), 8u));
     return best > linalg_ext::topkEntries(elementBytes, linalg_ext::topkPlaceBits(length, best)) / 2;
   }
   static Value behind(OpBuilder &b, Location loc, unsigned along, Value first, Value then) {
