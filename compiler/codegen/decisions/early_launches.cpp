@@ -38,7 +38,7 @@ struct Kernel {
     return clears && clears.getInt() != 0;
   }
   /// Whether its blocks must not crowd.
-  bool needsRoom() const { return isLargeProduct() || (plan() && plan().get(kBlocksWait)); }
+  bool needsRoom() const { return plan() && ((isLargeProduct() && !plan().get(kOneBlock)) || plan().get(kBlocksWait)); }
 };
 
 /// Blocks of a launch, if they do not depend on sizes.

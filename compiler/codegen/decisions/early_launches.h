@@ -4,8 +4,8 @@
 //
 // Measured on an H200: that saves 0.2 to 0.5 us of a kernel. It loses where blocks are many, because they are then
 // launched at half of the speed, and in front of a product, of whose blocks two crowd on the multiprocessors that are
-// free first while others have none. Blocks that wait for each other must not crowd either: steps of a sort took up to
-// eight times as long.
+// free first while others have none, unless a multiprocessor holds but one. Blocks that wait for each other must not
+// crowd either: steps of a sort took up to eight times as long.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -2,13 +2,9 @@
 #include "compiler/codegen/attention/few_queries/few_queries_attention.h"
 
 #include "compiler/codegen/attention/few_queries/cluster_sums.h"
-#include "compiler/codegen/attention/few_queries/few_queries_reader.h"
+#include "compiler/codegen/attention/few_queries/key_block.h"
 #include "compiler/codegen/attention/few_queries/key_ring.h"
 #include "compiler/codegen/attention/few_queries/slice_sums.h"
-#include "compiler/codegen/attention/key_range.h"
-#include "compiler/codegen/attention/online_softmax.h"
-#include "compiler/codegen/kernel/combine.h"
-#include "compiler/codegen/kernel/tensor_core.h"
 
 using namespace mlir;
 
@@ -23,37 +19,20 @@ constexpr uint32_t kQuad = PartialSum::kQuad;
 class FewQueriesAttention {
 public:
   FewQueriesAttention(const AttentionKernel &kernel, const FewQueriesShape &shape, uint32_t blocks)
-      : kernel_(kernel), shape_(shape), eights_(shape.eights()), k_(kernel.k),
-        element_(kernel.attention.tensorCoreElement()), core_(k_, element_),
+      : kernel_(kernel), shape_(shape), k_(kernel.k), core_(k_, kernel.attention.tensorCoreElement()),
         scores_(kernel.product(kernel.attention.scores, kRows, kKeys, shape.wholeDepth())),
-        output_(kernel.product(kernel.attention.output, kRows, shape.wholeColumns(), kKeys)),
-        softmax_(k_, k_.b.getF32Type(), 2 * eights_, {4, 8, 16}, /*isFast=*/true), blocks_(blocks) {}
+        output_(kernel.product(kernel.attention.output, kRows, shape.wholeColumns(), kKeys)), keyBlock_(kernel, shape_),
+        blocks_(blocks) {}
 
   void run();
   void runParts(const KeyParts &parts);
 
 private:
   using Values = SmallVector<Value>;
-  Type f32() { return k_.b.getF32Type(); }
-  uint32_t states() const { return 4 * eights_; }                       // of softmax
-  uint32_t sums() const { return shape_.wholeColumns() / 4 * eights_; } // of a lane
-  uint32_t keyWords() const { return 2 * shape_.depthSteps() * 4; }
-  /// Left factors (which 16 keys, which 16 elements of the depth or columns), of the keys and of the values.
-  struct Factors {
-    llvm::function_ref<Values(uint32_t, uint32_t)> keys, values;
-    ArrayRef<Value> scales; // of the values, if weights are multiplied by them
-  };
-  Values scoresOf(ArrayRef<Values> left, ArrayRef<Value> queries, uint32_t eight);
-  Values block(const KeyRange &range, ArrayRef<Value> queries, Value key, const Factors &read, ValueRange carried);
-  Values blockOf(const KeyRange &range, ArrayRef<Value> queries, Value key, const FewQueriesReader::Block &read,
-                 ValueRange carried);
   KeyRange keyRange();
-  Values start();
   Values steps(const KeyRange &range, bool isFast);
   Values sharedSteps(const KeyRange &range);
-  Value rowOf(uint32_t eight, uint32_t of);
   Value columnOf(uint32_t number);
-  SmallVector<PartialSum> sumsOf(ArrayRef<Value> carried);
   void leave(ArrayRef<PartialSum> sums);
   void placeThread(Value tile, Value group, Value rank);
   void computeAlone(const FewQueriesAttention &of);
@@ -63,12 +42,10 @@ private:
 
   const AttentionKernel &kernel_;
   const FewQueriesShape shape_;
-  const uint32_t eights_; // of rows
   KernelBuilder &k_;
-  Type element_;
   TensorCore core_;
   const ProductKernel scores_, output_;
-  OnlineSoftmax softmax_;
+  KeyBlock keyBlock_;
   const uint32_t blocks_; // that share the keys of a tile
   std::optional<FewQueriesReader> reader_;
   AttentionTile tile_;
@@ -79,97 +56,14 @@ private:
   Value inWarp_, group_, lane_;  // of the warp's 32 lanes: eight groups of four
 };
 
-/// Of 16 keys and eight rows: [eight keys][row of the lane].
-FewQueriesAttention::Values FewQueriesAttention::scoresOf(ArrayRef<Values> left, ArrayRef<Value> queries,
-                                                          uint32_t eight) {
-  // Two chains: products of one wait for each other.
-  SmallVector<Values, 2> chains(std::min(shape_.depthSteps(), 2u), Values(4, neutral(k_, scores_.product.sum.sum)));
-  for (auto [part, keys] : llvm::enumerate(left)) {
-    Values &scores = chains[part / 2 % 2];
-    scores = core_.multiply(keys, queries.slice(4 * (eights_ * (part / 2) + eight) + part % 2 * 2, 2), scores);
-  }
-  Values &scores = chains.front();
-  for (const Values &chain : llvm::drop_begin(chains))
-    for (auto [score, other] : llvm::zip_equal(scores, chain))
-      score = arith::AddFOp::create(k_.b, k_.loc, score, other);
-  return scores;
-}
-
-/// Carried: what softmax does, of rows [eight rows][2]; then the sums, [column step][two columns][eight rows][4].
-FewQueriesAttention::Values FewQueriesAttention::block(const KeyRange &range, ArrayRef<Value> queries, Value key,
-                                                       const Factors &read, ValueRange carried) {
-  Bodies::Scope scope(kernel_.bodies);
-  TileSpace space(scores_, tile_.inBatch, tile_.firstRow, key);
-  SmallVector<LogitRun> runs; // [16 keys][eight rows][eight keys][row of the lane]
-  for (uint32_t sixteen = 0; sixteen < shape_.sixteens; ++sixteen) {
-    SmallVector<Values> left;
-    for (uint32_t part = 0; part < 2 * shape_.depthSteps(); ++part)
-      left.push_back(read.keys(sixteen, part));
-    for (uint32_t eight = 0; eight < eights_; ++eight)
-      for (auto [number, score] : llvm::enumerate(scoresOf(left, queries, eight)))
-        runs.push_back({k_.add(tile_.firstRow, rowOf(eight, number % 2)),
-                        k_.add(key, k_.add(group_, k_.number(kKeys * sixteen + number / 2 * kEight))),
-                        {score}});
-  }
-  range.computeLogits(space, key, runs);
-  SmallVector<Values> weights(states() / 2);
-  for (auto [number, run] : llvm::enumerate(runs))
-    weights[number / 4 % eights_ * 2 + number % 2].push_back(run.scores.front());
-  const OnlineSoftmax::Step step = softmax_.step(carried.take_front(states()), weights);
-  for (Values &ofRow : weights)
-    for (size_t eight = 0; eight < read.scales.size(); ++eight)
-      ofRow[eight] = ScaledIntegers::scaled(k_, ofRow[eight], read.scales[eight]);
-  // A lane has two rows of a key: what multiplies values is two keys of a row.
-  Values factors; // [eight keys][eight rows]
-  for (uint32_t of = 0; of < 2 * shape_.sixteens; ++of)
-    for (uint32_t eight = 0; eight < eights_; ++eight)
-      factors.push_back(core_.transposed(core_.pair(weights[2 * eight][of], weights[2 * eight + 1][of])));
-  Values result = softmax_.scaled(step, carried.drop_front(states()),
-                                  [&](size_t i) { return uint32_t(i / 4 % eights_ * 2 + i % 2); });
-  for (uint32_t sixteen = 0; sixteen < shape_.sixteens; ++sixteen)
-    for (uint32_t part = 0; part < shape_.wholeColumns() / kKeys; ++part) {
-      const Values left = read.values(sixteen, part);
-      for (uint32_t eight = 0; eight < eights_; ++eight) {
-        Value *first = result.begin() + 4 * (eights_ * part + eight);
-        const Values right = {factors[2 * sixteen * eights_ + eight], factors[(2 * sixteen + 1) * eights_ + eight]};
-        llvm::copy(core_.multiply(left, right, ArrayRef<Value>(first, 4)), first);
-      }
-    }
-  Values after = step.carried;
-  llvm::append_range(after, result);
-  return after;
-}
-
-/// The same of what a lane has read itself.
-FewQueriesAttention::Values FewQueriesAttention::blockOf(const KeyRange &range, ArrayRef<Value> queries, Value key,
-                                                         const FewQueriesReader::Block &read, ValueRange carried) {
-  const ArrayRef<Value> words = read.words, values = words.drop_front(keyWords());
-  auto ofKeys = [&](uint32_t, uint32_t part) -> Values {
-    const ArrayRef<Value> first = words.slice(2 * part, 2), second = words.slice(4 * shape_.depthSteps() + 2 * part, 2);
-    return {first[0], second[0], first[1], second[1]};
-  };
-  auto ofValues = [&](uint32_t, uint32_t part) -> Values {
-    const uint32_t column = part / (kVector / 2), two = part % (kVector / 2);
-    auto wordOf = [&](uint32_t key) { return values[4 * (key * shape_.columnSteps() + column) + two]; };
-    return {core_.halves(wordOf(0), wordOf(1), false), core_.halves(wordOf(0), wordOf(1), true),
-            core_.halves(wordOf(2), wordOf(3), false), core_.halves(wordOf(2), wordOf(3), true)};
-  };
-  return block(range, queries, key, {ofKeys, ofValues, read.scales}, carried);
-}
-
-FewQueriesAttention::Values FewQueriesAttention::start() {
-  Values carried = softmax_.start();
-  carried.append(sums(), neutral(k_, output_.product.sum.sum));
-  return carried;
-}
-
 /// Keys that all warps read from shared memory.
 FewQueriesAttention::Values FewQueriesAttention::sharedSteps(const KeyRange &range) {
   KeyRing ring(kernel_, shape_, core_, tile_, arena_, inWarp_);
   Value keys = k_.number(shape_.stepKeys());
   ring.begin(k_.add(range.first(), k_.mul(rank_, keys)), range.last(), k_.mul(keys, k_.number(blocks_)));
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
-  SmallVector<Type> words(4 * shape_.depthSteps() * eights_, k_.b.getI32Type()), types(states() + sums(), f32());
+  SmallVector<Type> words(4 * shape_.depthSteps() * shape_.eights(), k_.b.getI32Type()),
+      types = keyBlock_.carriedTypes();
   auto read = [&](bool isFast) {
     Bodies::Scope scope(kernel_.bodies);
     return reader_->queryPairs(isFast);
@@ -178,17 +72,18 @@ FewQueriesAttention::Values FewQueriesAttention::sharedSteps(const KeyRange &ran
       space.isAligned(scores_.product.left, kVector), words, [&] { return read(true); }, [&] { return read(false); });
   Value firstSixteen = k_.mul(slice_, k_.number(shape_.sixteens));
   auto sixteenOf = [&](uint32_t number) { return k_.add(firstSixteen, k_.number(number)); };
-  return ring.forEachStep(start(), [&](Value ofStep, Value stage, ValueRange carried) {
+  return ring.forEachStep(keyBlock_.start(), [&](Value ofStep, Value stage, ValueRange carried) {
     Value key = k_.add(ofStep, k_.mul(slice_, k_.number(shape_.sliceKeys())));
     auto compute = [&] {
       Bodies::Scope scope(kernel_.bodies);
-      return block(range, queries, key,
-                   {[&](uint32_t sixteen, uint32_t part) { return ring.keys(stage, sixteenOf(sixteen), part); },
-                    [&](uint32_t sixteen, uint32_t part) {
-                      return ring.values(stage, sixteenOf(sixteen), k_.number(int64_t(kKeys) * part));
-                    },
-                    {}},
-                   carried);
+      return keyBlock_.add(
+          range, queries, key,
+          KeyBlock::Factors{[&](uint32_t sixteen, uint32_t part) { return ring.keys(stage, sixteenOf(sixteen), part); },
+                            [&](uint32_t sixteen, uint32_t part) {
+                              return ring.values(stage, sixteenOf(sixteen), k_.number(int64_t(kKeys) * part));
+                            },
+                            {}},
+          carried);
     };
     return k_.choose(k_.less(key, range.last()), types, compute, [&] { return llvm::to_vector(carried); });
   });
@@ -204,16 +99,33 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
   // Blocks of keys that are whole, but for the last key.
   Value count = TileSpace(scores_, tile_.inBatch, tile_.firstRow, k_.number(0)).columns();
   Value lastWhole = k_.mul(k_.div(k_.min(range.last(), count), keys), keys);
-  Values carried = start();
-  SmallVector<Type> types(carried.size(), f32());
+  Values carried = keyBlock_.start();
+  const SmallVector<Type> types = keyBlock_.carriedTypes();
   const uint32_t ahead = isFast ? shape_.ahead(reader_->registers(isFast)) : 0;
-  auto read = [&](Value key, Value otherwise) {
-    // Behind the last there is nothing to read; what is read again is in a cache.
-    return reader_->load(k_.select(k_.less(key, lastWhole), key, otherwise), isFast, /*mayEnd=*/false);
+  // Steps behind the last are not read: even what is in a cache passes the first level once more. Of integers with
+  // scales, whose loop has all registers, the first one is read again instead.
+  SmallVector<Type> loadedTypes;
+  auto read = [&](Value key, bool isThere) -> Values {
+    if (reader_->hasScales())
+      return reader_->load(k_.select(k_.less(key, lastWhole), key, begin), isFast, /*mayEnd=*/false);
+    auto load = [&] {
+      Bodies::Scope scope(kernel_.bodies);
+      return reader_->load(key, isFast, /*mayEnd=*/false);
+    };
+    if (isThere) {
+      Values loaded = load();
+      loadedTypes.assign(ValueRange(loaded).getTypes().begin(), ValueRange(loaded).getTypes().end());
+      return loaded;
+    }
+    return k_.choose(k_.less(key, lastWhole), loadedTypes, load, [&] {
+      return llvm::map_to_vector(loadedTypes, [&](Type type) -> Value {
+        return arith::ConstantOp::create(k_.b, k_.loc, cast<TypedAttr>(k_.b.getZeroAttr(type)));
+      });
+    });
   };
   auto later = [&](Value key, uint32_t steps) { return k_.add(key, k_.mul(stride, k_.number(steps))); };
   auto computed = [&](Value key, ArrayRef<Value> loaded, ValueRange sums) {
-    return blockOf(range, all, key, reader_->blockOf(loaded, key, isFast, /*mayEnd=*/false), sums);
+    return keyBlock_.add(range, all, key, reader_->blockOf(loaded, key, isFast, /*mayEnd=*/false), sums);
   };
   carried = k_.choose(
       k_.less(begin, lastWhole), types,
@@ -221,7 +133,7 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
         Bodies::Scope here(kernel_.bodies);
         Values inside = carried;
         for (uint32_t step = 0; step < ahead; ++step)
-          llvm::append_range(inside, read(later(begin, step), begin));
+          llvm::append_range(inside, read(later(begin, step), step == 0));
         // As many steps as are in registers: each has registers of its own, and nobody moves what is on its way, which
         // would wait for it.
         const Values after =
@@ -231,7 +143,7 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
                      onTheirWay = llvm::to_vector(given.drop_front(types.size()));
               for (uint32_t step = 0; step <= ahead; ++step) {
                 Value key = later(first, step);
-                const Values next = read(later(key, ahead), first);
+                const Values next = read(later(key, ahead), ahead == 0);
                 llvm::append_range(onTheirWay, next);
                 auto compute = [&] {
                   Bodies::Scope inside(kernel_.bodies);
@@ -254,15 +166,10 @@ FewQueriesAttention::Values FewQueriesAttention::steps(const KeyRange &range, bo
       [&] {
         Bodies::Scope here(kernel_.bodies);
         const Values loaded = reader_->load(lastWhole, isFast, /*mayEnd=*/true);
-        return blockOf(range, all, lastWhole, reader_->blockOf(loaded, lastWhole, isFast, /*mayEnd=*/true), carried);
+        return keyBlock_.add(range, all, lastWhole, reader_->blockOf(loaded, lastWhole, isFast, /*mayEnd=*/true),
+                             carried);
       },
       [&] { return carried; });
-}
-
-/// Of the block's rows, the one that the lane's sums are of.
-Value FewQueriesAttention::rowOf(uint32_t eight, uint32_t of) {
-  Value row = k_.add(k_.mul(lane_, k_.number(2)), k_.number(int64_t(kEight) * eight + of));
-  return shape_.isShared() ? k_.add(warpRow_, row) : row;
 }
 
 /// That of the lane's values which has this number.
@@ -272,23 +179,10 @@ Value FewQueriesAttention::columnOf(uint32_t number) {
   return k_.add(reader_->offset(output_, number / kVector), k_.number(number % kVector));
 }
 
-/// Of each of the lane's rows, which other lanes have other columns of.
-SmallVector<PartialSum> FewQueriesAttention::sumsOf(ArrayRef<Value> carried) {
-  const RowTotals totals = softmax_.totals(carried.take_front(states()));
-  const ArrayRef<Value> sums = carried.drop_front(states());
-  SmallVector<PartialSum> rows;
-  for (uint32_t row = 0; row < states() / 2; ++row) {
-    PartialSum &sum = rows.emplace_back(PartialSum{totals.references[row], totals.sums[row], {}});
-    for (uint32_t column = 0; column < shape_.columnSteps() * kVector; ++column)
-      sum.values.push_back(sums[4 * (eights_ * (column / 2) + row / 2) + column % 2 * 2 + row % 2]);
-  }
-  return rows;
-}
-
 /// What the warp has, in shared memory; of rows that are there.
 void FewQueriesAttention::leave(ArrayRef<PartialSum> sums) {
   for (auto [i, sum] : llvm::enumerate(sums)) {
-    Value row = rowOf(i / 2, i % 2);
+    Value row = keyBlock_.rowOf(i / 2, i % 2);
     k_.when(k_.less(row, k_.number(shape_.rowsOfBlock())), [&, &sum = sum] {
       k_.when(k_.equal(group_, k_.number(0)), [&] { inSlices_->storeState(slice_, row, sum); });
       const ArrayRef<Value> values = sum.values;
@@ -308,8 +202,9 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
   if (shape_.isShared())
     ofWarp.firstRow = k_.add(tile_.firstRow, warpRow_);
   reader_.emplace(scores_, output_, shape_, ofWarp, group_, lane_);
+  keyBlock_.place(tile_, warpRow_, group_, lane_);
   if (shape_.isShared()) {
-    leave(sumsOf(sharedSteps(range)));
+    leave(keyBlock_.sumsOf(sharedSteps(range)));
     return k_.barrier();
   }
   TileSpace space(scores_, tile_.inBatch, tile_.firstRow, k_.number(0));
@@ -317,9 +212,8 @@ void FewQueriesAttention::sumKeys(const KeyRange &range) {
   Value isFast = k_.both(space.isAligned(scores_.product.left, kVector),
                          k_.both(space.isAligned(scores_.product.right, reader_->width(scores_)),
                                  result.isAligned(output_.product.right, reader_->width(output_))));
-  SmallVector<Type> types(states() + sums(), f32());
-  const SmallVector<PartialSum> rows =
-      sumsOf(k_.choose(isFast, types, [&] { return steps(range, true); }, [&] { return steps(range, false); }));
+  const SmallVector<PartialSum> rows = keyBlock_.sumsOf(k_.choose(
+      isFast, keyBlock_.carriedTypes(), [&] { return steps(range, true); }, [&] { return steps(range, false); }));
   leave(rows);
   k_.barrier();
 }

@@ -27,6 +27,8 @@ public:
   Values queries(bool isFast);
   /// The same as fragments have them: each lane two adjacent elements of every eight.
   Values queryPairs(bool isFast);
+  /// Values are integers whose scales weights are multiplied by.
+  bool hasScales() const { return scaled_.has_value(); }
   /// That load() takes.
   uint32_t registers(bool isFast);
   /// What 16 keys and their values are computed from, as a loop carries it to the round that multiplies them.

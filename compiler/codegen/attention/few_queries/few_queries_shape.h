@@ -9,7 +9,7 @@
 // Of an unknown number of keys both are there, and the program launches one.
 //
 // Of more than four queries, groups of 16 may share what a block reads: keys and values lie in shared memory then, and
-// each warp multiplies some of them by the queries of one group (key_ring.h).
+// each warp multiplies some of them by the queries of one group (key_ring.h). So they do of fewer where parts are long.
 //
 // Of depths or columns above 256 no warp has the registers for all: those of a block share the scores, and each has
 // some of the columns (wide_attention.h); of more than 16 rows warpgroups do (wide_groups.h).

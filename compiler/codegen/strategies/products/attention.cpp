@@ -144,6 +144,8 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
     if (sharing.parts == 1)
       continue;
     plans.back().choose(kKeyParts, sharing.parts);
+    if (few.resident() == 1)
+      plans.back().choose(kOneBlock, 1);
     plans.front().scratch = {
         {attention.output.sum.sum.type,
          {Extent{KeyParts::elements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
@@ -197,7 +199,7 @@ static void writeZeros(Writer &writer, const KernelTensor &sums) {
 bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
   if (choice == "threads")
     return value == kScalarAttentionThreads;
-  if (choice == "clears")
+  if (choice == "clears" || choice == kOneBlock)
     return value == 1;
   if (choice == kKeyParts || choice == kAddsParts)
     return value > 1 && value <= FewQueriesShape::kMostParts;

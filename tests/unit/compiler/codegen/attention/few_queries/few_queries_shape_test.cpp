@@ -207,7 +207,7 @@ TEST_F(FewQueriesShapeTest, SharesKeysOfGroupsOnHopperAlone) {
   read("1", "32", "8192");
   EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_)->isShared());
   // Groups of no rows would be multiplied, too.
-  for (auto [rows, depth, sharing] : {std::tuple{"4", "128", 0u},
+  for (auto [rows, depth, sharing] : {std::tuple{"4", "128", 0u}, // a step for each part
                                       {"5", "128", 1u},
                                       {"16", "128", 1u},
                                       {"17", "128", 2u},
@@ -220,6 +220,41 @@ TEST_F(FewQueriesShapeTest, SharesKeysOfGroupsOnHopperAlone) {
     EXPECT_EQ(onHopper("1", rows, "8192", depth).sharing, sharing) << rows << " " << depth;
   EXPECT_TRUE(onHopper("32", "8", "8192", "128").isShared());
   EXPECT_FALSE(onHopper("33", "8", "8192", "128").isShared());
+}
+
+TEST_F(FewQueriesShapeTest, SharesKeysOfFewRowsWherePartsHaveManySteps) {
+  for (auto [batch, rows, keys, isShared] : {std::tuple{"8", "4", "8192", true},
+                                             {"8", "4", "65536", true},
+                                             {"32", "1", "8192", true},
+                                             {"8", "4", "5000", false}, // no more steps than are on their way at once
+                                             {"8", "4", "4096", false}, // a cluster
+                                             {"128", "4", "8192", false}}) {
+    EXPECT_EQ(onHopper(batch, rows, keys, "128").isShared(), isShared) << batch << " " << keys;
+    read(batch, rows, keys);
+    EXPECT_FALSE(FewQueriesShape::of(*shape_, *attention_)->isShared()) << batch << " " << keys;
+  }
+}
+
+TEST_F(FewQueriesShapeTest, HasBlocksOfFourWarpsWhereTheyAskForAllKeysAtOnce) {
+  for (auto [batch, keys, warps, cluster] : {std::tuple{"8", "1024", 4u, 8u},
+                                             {"8", "1025", 8u, 8u},
+                                             {"8", "2048", 8u, 8u},
+                                             {"8", "100", 4u, 1u},
+                                             {"128", "1024", 8u, 1u}}) {
+    read(batch, "4", keys);
+    EXPECT_EQ(FewQueriesShape::of(*shape_, *attention_)->warps, warps) << batch << " " << keys;
+    EXPECT_EQ(sharings().front().cluster, cluster) << batch << " " << keys;
+  }
+}
+
+TEST_F(FewQueriesShapeTest, SaysWhereAMultiprocessorHoldsOneBlock) {
+  read("8", "4", "65536", "128");
+  EXPECT_EQ(AttentionStrategy().plans(*kernel_, *shape_).front().choice(kOneBlock), 1);
+  read("8", "4", "65536", "64"); // two
+  const std::vector<Plan> two = AttentionStrategy().plans(*kernel_, *shape_);
+  ASSERT_EQ(two.size(), 2u);
+  for (const Plan &plan : two)
+    EXPECT_TRUE(llvm::none_of(plan.choices, [](const auto &choice) { return choice.first == kOneBlock; }));
 }
 
 TEST_F(FewQueriesShapeTest, HasSharedStepsThatFit) {
