@@ -35,7 +35,7 @@ struct Guard {
 
 /// A choice of kernels whose blocks wait for each other.
 inline constexpr llvm::StringLiteral kBlocksWait = "blocks_wait";
-/// A choice of kernels of which a multiprocessor holds one block: however early they are launched, none crowd.
+/// A choice of kernels of which a multiprocessor holds one block, and which may be launched early: none crowd.
 inline constexpr llvm::StringLiteral kOneBlock = "one_block";
 
 /// Memory that the kernels of a function share: one element for each `share` of the product of the sizes (rounded up),

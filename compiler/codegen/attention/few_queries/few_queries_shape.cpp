@@ -41,6 +41,9 @@ constexpr int64_t kLostToClusters = 4;
 constexpr double kLeastGain = 0.03;
 // Steps of a warp that are on their way at once, of most kinds of keys.
 constexpr int64_t kStepsAtOnce = 2;
+// Of keys and values, where blocks of the next call are launched while the last parts of this one are added up: on an
+// H200 33 MB took 5 % less, 67 MB 2 %, 134 MB as long, and 268 MB 1 to 2 % more.
+constexpr double kMostBriefBytes = 100e6;
 // Of an unknown number of keys parts are chosen as of so many.
 constexpr int64_t kManyKeys = 65536, kFewKeys = 256;
 
@@ -265,6 +268,13 @@ uint32_t FewQueriesShape::ahead(uint32_t registers) const {
   if (free >= 3 * registers + kForSecond)
     return 2;
   return free >= 2 * registers ? 1 : 0;
+}
+
+bool FewQueriesShape::isBrief(const GroupShape &shape, const Attention &attention) const {
+  const std::optional<int64_t> batch = shape.sizeOf(attention.output.batch),
+                               keys = shape.sizeOf(attention.output.reduced);
+  const unsigned bits = attention.tensorCoreElement().getIntOrFloatBitWidth();
+  return batch && keys && double(*batch) * double(*keys) * (depth + columns) * bits / 8 <= kMostBriefBytes;
 }
 
 SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, const Attention &attention) const {

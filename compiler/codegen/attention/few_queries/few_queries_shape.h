@@ -91,6 +91,8 @@ struct FewQueriesShape {
   uint32_t stages() const;
   /// Of the queries in shared memory, where warpgroups multiply.
   uint32_t queryBytes() const { return isInGroups ? kWarpgroupRows * depthTiles() * kTileDepth * 2 : 0; }
+  /// Whether keys and values are read in so little time that launching what comes next early pays.
+  bool isBrief(const GroupShape &shape, const Attention &attention) const;
   /// One, or those for ranges of numbers of keys, in order.
   llvm::SmallVector<KeySharing, 2> sharings(const GroupShape &shape, const Attention &attention) const;
   /// Nothing where there are more queries, or where elements do not lie as lanes read them.

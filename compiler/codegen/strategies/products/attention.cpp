@@ -144,7 +144,7 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
     if (sharing.parts == 1)
       continue;
     plans.back().choose(kKeyParts, sharing.parts);
-    if (few.resident() == 1)
+    if (few.resident() == 1 && few.isBrief(shape, attention))
       plans.back().choose(kOneBlock, 1);
     plans.front().scratch = {
         {attention.output.sum.sum.type,

@@ -247,14 +247,17 @@ TEST_F(FewQueriesShapeTest, HasBlocksOfFourWarpsWhereTheyAskForAllKeysAtOnce) {
   }
 }
 
-TEST_F(FewQueriesShapeTest, SaysWhereAMultiprocessorHoldsOneBlock) {
-  read("8", "4", "65536", "128");
+TEST_F(FewQueriesShapeTest, SaysWhereBlocksMayBeLaunchedEarly) {
+  read("8", "4", "16384", "128");
   EXPECT_EQ(AttentionStrategy().plans(*kernel_, *shape_).front().choice(kOneBlock), 1);
-  read("8", "4", "65536", "64"); // two
-  const std::vector<Plan> two = AttentionStrategy().plans(*kernel_, *shape_);
-  ASSERT_EQ(two.size(), 2u);
-  for (const Plan &plan : two)
-    EXPECT_TRUE(llvm::none_of(plan.choices, [](const auto &choice) { return choice.first == kOneBlock; }));
+  // Two of them crowd on a multiprocessor, or they have much to read.
+  for (auto [keys, depth] : {std::tuple{"16384", "64"}, {"65536", "128"}}) {
+    read("8", "4", keys, depth);
+    const std::vector<Plan> plans = AttentionStrategy().plans(*kernel_, *shape_);
+    ASSERT_EQ(plans.size(), 2u);
+    for (const Plan &plan : plans)
+      EXPECT_TRUE(llvm::none_of(plan.choices, [](const auto &choice) { return choice.first == kOneBlock; })) << keys;
+  }
 }
 
 TEST_F(FewQueriesShapeTest, HasSharedStepsThatFit) {
