@@ -147,9 +147,13 @@ def quantised_program(case):
 
 
 def turned(name, shape, element, order):
-    """%turned: filters whose window is turned around, those of %`name`."""
+    return turned_by(name, shape, element, order, "rs")
+
+
+def turned_by(name, shape, element, order, window):
+    """%turned: filters whose window, of these letters, is turned around, those of %`name`."""
     size = dict(zip(order, shape))
-    back = [f"{size[letter] - 1} - {letter}" if letter in "rs" else letter for letter in order]
+    back = [f"{size[letter] - 1} - {letter}" if letter in window else letter for letter in order]
     return f"""  %u = tensor.empty() : {tensor(shape, element)}
   %turned = linalg.generic {{indexing_maps = [{affine(back, order)}, {affine(order, order)}], iterator_types = [{parallel(len(order))}]}} ins(%{name} : {tensor(shape, element)}) outs(%u : {tensor(shape, element)}) {{
   ^bb0(%a: {element}, %b: {element}):

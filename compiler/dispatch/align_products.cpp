@@ -24,6 +24,7 @@
 #include "compiler/dispatch/products/images/turned_filters.h"
 #include "compiler/dispatch/products/matrix_product.h"
 #include "compiler/dispatch/products/patches/few_channels.h"
+#include "compiler/dispatch/products/patches/more_filters.h"
 #include "compiler/dispatch/products/patches/ordered_patches.h"
 #include "compiler/dispatch/products/patches/phases.h"
 #include "compiler/dispatch/products/patches/shifted_images.h"
@@ -71,10 +72,18 @@ linalg::LinalgOp withPickedPlaces(linalg::LinalgOp op) {
   return cast<linalg::LinalgOp>((isPicked ? joinSums(window) : window).getOperation());
 }
 
+/// Whether what the tensor has last begins at vectors.
+bool liesInVectors(const OpOperand *operand) {
+  constexpr int64_t kVectorBytes = 16;
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  return type.getShape().back() * int64_t(elementBytes(type.getElementType())) % kVectorBytes == 0;
+}
+
 /// @param tiles how convolutions of f32 are computed by Winograd's, where that is allowed
 void align(Convolution convolution, function_ref<bool(const Convolution &)> tiles) {
   if (isOfSmallGroups(convolution))
     return;
+  addFilters(convolution);
   if (convolution.hasManyChannels() || !convolution.isOnCores)
     readBackwards(convolution);
   if (!convolution.isOnCores && tiles(convolution))
@@ -92,7 +101,7 @@ void align(Convolution convolution, function_ref<bool(const Convolution &)> tile
   if (!convolution.hasManyChannels()) {
     linalg::GenericOp joined = joinWindowWithChannels(convolution);
     const std::optional<Convolution> made = joined ? Convolution::of(joined) : std::nullopt;
-    if (!made || !made->isOfFilters || !made->hasManyChannels())
+    if (!made || !made->isOfFilters || !made->hasManyChannels() || liesInVectors(made->filters))
       return;
     convolution = *made;
   }

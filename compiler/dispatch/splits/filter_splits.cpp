@@ -6,8 +6,6 @@
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/splits/known_split.h"
 
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 
 namespace tenon::compiler::dispatch {
@@ -45,32 +43,6 @@ Pick nearestTo(int64_t wanted) {
     };
     return *llvm::min_element(counts, [&](int64_t x, int64_t y) { return distance(x) < distance(y); });
   };
-}
-
-/// A sum of parts that are sums of parts themselves becomes one sum of all of them.
-/// @param outer adds up what `parts`, a sum of parts, has
-void mergeSums(linalg::GenericOp outer, linalg::GenericOp parts) {
-  auto inner = outer.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
-  if (!inner || !inner->hasOneUse() || inner.getDpsInputs()[0] != parts.getResult(0))
-    return;
-  // The parts of all, which lie in front, and the results.
-  const unsigned loops = outer.getNumLoops() + 1, reduced = outer.getNumReductionLoops() + 1;
-  OpBuilder b(outer);
-  AffineMap read = b.getMultiDimIdentityMap(loops);
-  AffineMap written = read.dropResults(llvm::to_vector(llvm::seq<int64_t>(0, reduced)));
-  SmallVector<utils::IteratorType> types(loops, utils::IteratorType::parallel);
-  std::fill_n(types.begin(), reduced, utils::IteratorType::reduction);
-  auto merged = linalg::GenericOp::create(b, outer.getLoc(), outer->getResultTypes(), ValueRange{parts.getResult(0)},
-                                          outer.getDpsInits(), ArrayRef<AffineMap>{read, written}, types,
-                                          [&](OpBuilder &inside, Location, ValueRange arguments) {
-                                            IRMapping values;
-                                            values.map(outer.getBody()->getArguments(), arguments);
-                                            for (Operation &each : *outer.getBody())
-                                              inside.clone(each, values);
-                                          });
-  outer->replaceAllUsesWith(merged);
-  outer->erase();
-  inner->erase();
 }
 
 /// Makes parts of images, and then of rows.

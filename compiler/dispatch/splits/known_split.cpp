@@ -243,4 +243,41 @@ std::optional<SplitSum> splitKnown(linalg::GenericOp op, const Split &split, con
   return Splitter(op, split, centred).run();
 }
 
+void mergeSums(linalg::GenericOp outer, linalg::GenericOp parts) {
+  auto inner = outer.getDpsInputs()[0].getDefiningOp<linalg::GenericOp>();
+  if (!inner || !inner->hasOneUse() || inner.getDpsInputs()[0] != parts.getResult(0))
+    return;
+  // The parts of all, which lie in front, and the results.
+  const unsigned loops = outer.getNumLoops() + 1, reduced = outer.getNumReductionLoops() + 1;
+  OpBuilder b(outer);
+  AffineMap read = b.getMultiDimIdentityMap(loops);
+  AffineMap written = read.dropResults(llvm::to_vector(llvm::seq<int64_t>(0, reduced)));
+  SmallVector<utils::IteratorType> types(loops, utils::IteratorType::parallel);
+  std::fill_n(types.begin(), reduced, utils::IteratorType::reduction);
+  auto merged = linalg::GenericOp::create(b, outer.getLoc(), outer->getResultTypes(), ValueRange{parts.getResult(0)},
+                                          outer.getDpsInits(), ArrayRef<AffineMap>{read, written}, types,
+                                          [&](OpBuilder &inside, Location, ValueRange arguments) {
+                                            IRMapping values;
+                                            values.map(outer.getBody()->getArguments(), arguments);
+                                            for (Operation &each : *outer.getBody())
+                                              inside.clone(each, values);
+                                          });
+  outer->replaceAllUsesWith(merged);
+  outer->erase();
+  inner->erase();
+}
+
+void splitInTurn(linalg::GenericOp op, ArrayRef<Split> splits) {
+  linalg::GenericOp outer; // adds up the parts before
+  for (const Split &split : splits) {
+    const std::optional<SplitSum> sum = splitKnown(op, split);
+    if (!sum)
+      return;
+    op = sum->partial.getDefiningOp<linalg::GenericOp>();
+    if (outer)
+      mergeSums(outer, op);
+    outer = op->hasOneUse() ? dyn_cast<linalg::GenericOp>(*op->user_begin()) : linalg::GenericOp();
+  }
+}
+
 } // namespace tenon::compiler::dispatch

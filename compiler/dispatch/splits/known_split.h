@@ -37,4 +37,12 @@ struct CentredParts {
 std::optional<SplitSum> splitKnown(mlir::linalg::GenericOp op, const Split &split,
                                    const CentredParts *centred = nullptr);
 
+/// Divides it by several loops, one after the other, whose parts one operation adds up. All but the last are whole:
+/// they leave the others their numbers.
+void splitInTurn(mlir::linalg::GenericOp op, llvm::ArrayRef<Split> splits);
+
+/// A sum of parts that are sums of parts themselves becomes one sum of all of them.
+/// @param outer adds up what `parts`, a sum of parts, has
+void mergeSums(mlir::linalg::GenericOp outer, mlir::linalg::GenericOp parts);
+
 } // namespace tenon::compiler::dispatch

@@ -13,6 +13,7 @@
 #include "compiler/dispatch/splits/cluster_splits.h"
 #include "compiler/dispatch/splits/filter_splits.h"
 #include "compiler/dispatch/splits/warp_splits.h"
+#include "compiler/dispatch/splits/window_splits.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -32,15 +33,16 @@ constexpr int64_t kLeastOfProduct = 512, kLeastOfScalarProduct = 128, kLeastOfSk
 constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
 constexpr int64_t kAlignment = 16;   // bytes: as vectors and boxes begin
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
-// Convolutions: multiprocessors of a large GPU, rows of a window, and what is worth a part.
-constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors, kMostWindowRows = 4, kLeastOfWindowRow = 1024;
+constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors; // of a large GPU
 
 // Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
 // a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/products/contraction measured it)
 // and until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
 constexpr double kPlacesTile = 128, kMicrosecondsOfByteOnCores = 0.425 / 128, kMicrosecondsOfScalar = 355.0 / 4096;
 constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
-constexpr int64_t kLeastOfPlaces = 512;
+constexpr int64_t kLeastOfPlaces = 512, kLeastOfFewPlaces = 64;
+// What parts of fewer save at the least: that was not raced for many shapes.
+constexpr double kLeastMicrosecondsOfShortParts = 3, kLeastGainOfParts = 0.1;
 // Large tiles without tensor cores that a multiprocessor has at a time: one alone has too few warps.
 constexpr int64_t kScalarTilesAtOnce = 2;
 
@@ -67,71 +69,6 @@ bool isForClusters(const Contraction &product, int64_t tilesOfFewRows, int64_t m
   constexpr int64_t kMostOfCluster = 8;
   return mayBeInClusters(product) &&
          (tilesOfFewRows * kMostOfCluster >= kEnoughProductBlocks || mostParts <= kMostOfCluster);
-}
-
-/// Of a convolution on tensor cores with few tiles, the rows of the window are parts, where these are done sooner and
-/// added up: none is cut.
-std::optional<Split> windowSplitOf(linalg::GenericOp op, const Contraction &product) {
-  // Tiles, and how long a step of 128 bytes takes (as codegen/strategies/products/plans/tiles/contraction_tiles
-  // measured it; of patches of an image the smallest take as long as the next).
-  struct Tile {
-    double rows, columns, microseconds;
-  };
-  constexpr Tile kTiles[] = {{64, 64, 0.22}, {64, 128, 0.22}, {128, 128, 0.425}, {128, 192, 0.54}, {128, 256, 0.705}};
-  constexpr double kStepBytes = 128;
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  if (product.reduced.size() < 2)
-    return std::nullopt;
-  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
-  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), batch = sizeOf(product.batch);
-  const int64_t reduced = *knownSizeOf(op, product.reduced);
-  const double steps = double(reduced * elementBytes(beforeExtension(product.left.value).getType())) / kStepBytes;
-  auto timeOf = [&](double parts) {
-    double least = HUGE_VAL;
-    for (const Tile &tile : kTiles) {
-      const double tiles = batch * std::ceil(rows / tile.rows) * std::ceil(columns / tile.columns) * parts;
-      const double rounds = std::ceil(tiles / double(kMultiprocessors));
-      least = std::min(least, rounds * (steps / parts * tile.microseconds + kMicrosecondsOfPart));
-    }
-    // The kernel that adds them up is launched meanwhile.
-    const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
-    return least + (parts > 1 ? bytes / kBytesInMicrosecond : 0);
-  };
-  for (unsigned loop : product.reduced)
-    if (product.isSummedByAll(loop) && sizes[loop] > 1 && sizes[loop] <= kMostWindowRows &&
-        reduced / sizes[loop] >= kLeastOfWindowRow && timeOf(double(sizes[loop])) < timeOf(1))
-      return Split{loop, sizes[loop], sizes[loop], /*isAcross=*/true};
-  return std::nullopt;
-}
-
-/// The same of exact f32: multiprocessors with few tiles at a time have too few warps, and those with one more than
-/// others take longer. Channels may be parts, too.
-std::optional<Split> scalarWindowSplitOf(linalg::GenericOp op, const Contraction &product) {
-  constexpr double kTileRows = 128, kTileColumns = 64, kMicroseconds = kMicrosecondsOfScalar / 2;
-  constexpr double kOfOne = 1.5, kOfTwo = 1.1; // so much longer, of tiles that a multiprocessor has at a time
-  constexpr int64_t kMostParts = 4;
-  if (!factorTypeOf(product.left.value).isF32() || !factorTypeOf(product.right.value).isF32())
-    return std::nullopt;
-  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
-  const double rows = sizeOf(product.rows), columns = sizeOf(product.columns), batch = sizeOf(product.batch);
-  const double reduced = sizeOf(product.reduced);
-  auto timeOf = [&](double parts) {
-    const double each = std::ceil(batch * std::ceil(rows / kTileRows) * std::ceil(columns / kTileColumns) * parts /
-                                  double(kMultiprocessors)); // tiles of a multiprocessor
-    const double waiting = each == 1 ? kOfOne : each == 2 ? kOfTwo : 1;
-    const double bytes = parts * batch * rows * columns * 2 * sizeof(float);
-    const double adding = parts > 1 ? kMicrosecondsOfSum + bytes / kBytesInMicrosecond : 0;
-    return each * waiting * reduced / parts * kMicroseconds + adding;
-  };
-  std::optional<Split> best;
-  double least = timeOf(1);
-  for (unsigned loop : product.reduced)
-    for (int64_t parts = 2; parts <= std::min(sizes[loop], kMostParts); ++parts)
-      if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
-          product.isSummedByAll(loop) && (parts == sizes[loop] || mayBeParts(op, product, loop, parts)))
-        best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
-  return best;
 }
 
 /// How long a multiprocessor takes for 4096 reduced elements of a tile, in microseconds, where it has one tile at a
@@ -212,7 +149,7 @@ bool isDividedByClusters(const Contraction &product, const std::optional<Split> 
 /// aligned; of large tiles vectors may become half as long.
 std::optional<Split> timedSplitOf(linalg::GenericOp op, const Contraction &product, const ProductTimes &times) {
   constexpr double kLeastGain = 0.05;
-  constexpr int64_t kMostParts = 32, kMultiple = 8, kMostOfLarge = 8, kVector = 4;
+  constexpr int64_t kMostParts = 32, kMostOfUnaligned = 128, kAligned = 8, kMostOfLarge = 8, kVector = 4;
   constexpr double kOfHalves = 1.05;
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   auto sizeOf = [&](ArrayRef<unsigned> loops) { return double(*knownSizeOf(op, loops)); };
@@ -221,12 +158,20 @@ std::optional<Split> timedSplitOf(linalg::GenericOp op, const Contraction &produ
     return std::nullopt;
   const int64_t reduced = sizes[loop];
   const double batch = sizeOf(product.batch), rows = sizeOf(product.rows), columns = sizeOf(product.columns);
+  // Rows that begin at no vectors are read element by element, and so may parts be, of any length, where clusters
+  // would leave multiprocessors idle.
+  constexpr double kSmallTile = 64, kMostOfCluster = 8;
+  const bool isUnaligned = reduced % kVector != 0 &&
+                           batch * std::ceil(rows / kSmallTile) * std::ceil(columns / kSmallTile) * kMostOfCluster <
+                               double(kMultiprocessors);
+  const int64_t multiple = isUnaligned ? 1 : kAligned, most = isUnaligned ? kMostOfUnaligned : kMostParts,
+                shortest = isUnaligned ? kLeastOfFewPlaces : kLeastOfScalarProduct;
   // Of fewer tiles smaller ones are done sooner, by clusters where a program is for sm_90a alone.
   const bool mayBeLarge =
       &times == &kTimesOfF32 && batch * std::ceil(rows / 128) * std::ceil(columns / 64) > double(kMultiprocessors);
   auto timeOf = [&](int64_t parts) {
     double least = HUGE_VAL;
-    if (parts == 1 || reduced % (parts * kMultiple) == 0)
+    if (parts == 1 || reduced % (parts * multiple) == 0)
       least = timeInParts(times, batch, rows, columns, double(reduced), double(parts));
     if (!mayBeLarge || parts > kMostOfLarge || reduced % parts != 0)
       return least;
@@ -238,7 +183,7 @@ std::optional<Split> timedSplitOf(linalg::GenericOp op, const Contraction &produ
   };
   std::optional<Split> best;
   double least = timeOf(1);
-  for (int64_t parts = 2; parts <= std::min(kMostParts, reduced / kLeastOfScalarProduct); ++parts)
+  for (int64_t parts = 2; parts <= std::min(most, reduced / shortest); ++parts)
     if (const double taken = timeOf(parts); taken < (1 - kLeastGain) * least)
       best = Split{loop, parts, reduced, /*isAcross=*/true}, least = taken;
   return best;
@@ -268,11 +213,18 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
   };
   std::optional<Split> best;
   double least = timeOf(1);
-  for (unsigned loop : product.reduced)
-    for (int64_t parts = 2; parts <= sizes[loop]; ++parts)
-      if (reduced / double(parts) >= double(kLeastOfPlaces) && timeOf(double(parts)) < least &&
-          mayBeParts(op, product, loop, parts))
-        best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts));
+  auto tryParts = [&](int64_t leastReduced, double gain) {
+    for (unsigned loop : product.reduced)
+      for (int64_t parts = 2; parts <= sizes[loop]; ++parts)
+        if (reduced / double(parts) >= double(leastReduced) && timeOf(double(parts)) < least - gain &&
+            mayBeParts(op, product, loop, parts))
+          best = Split{loop, parts, sizes[loop], /*isAcross=*/true}, least = timeOf(double(parts)), gain = 0;
+  };
+  tryParts(kLeastOfPlaces, 0);
+  // Shorter ones, such as single rows of an image whose sizes are primes, where most multiprocessors would be
+  // idle: they have to save what is not in the model.
+  if (2 * tiles * double(best ? best->parts : 1) < double(kMultiprocessors))
+    tryParts(kLeastOfFewPlaces, std::max(kLeastMicrosecondsOfShortParts, kLeastGainOfParts * least));
   return best;
 }
 
@@ -300,8 +252,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   if (!skinny && readsWindows(op) && isOfFilters(op, *product))
     return ProductSplit{placesSplitOf(op, *product)};
   if (!skinny && readsWindows(op))
-    return ProductSplit{mayRoundForTensorCores(*product) ? windowSplitOf(op, *product)
-                                                         : scalarWindowSplitOf(op, *product)};
+    return mayRoundForTensorCores(*product) ? ProductSplit{windowSplitsOf(op, *product)}
+                                            : ProductSplit{scalarWindowSplitsOf(op, *product)};
   // Of few rows, tiles of 64 columns where these are enough, or where parts are long.
   const bool isNarrow = rows <= kRowsOfWideParts || tiles(64, 64) >= kEnoughProductBlocks ||
                         sizes[loop] * elementBytes(beforeExtension(product->left.value).getType()) > kBytesOfWideParts;
@@ -354,7 +306,7 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   for (int64_t parts = 2; parts <= std::min(most, 2 * wanted) && best < wanted; ++parts)
     if (sizes[loop] % parts == 0 && sizes[loop] / parts * bytes % kAlignment == 0 && sizes[loop] / parts % 8 == 0)
       best = parts;
-  return best == 1 ? ProductSplit{} : ProductSplit{Split{loop, best, sizes[loop], /*isAcross=*/true}};
+  return best == 1 ? ProductSplit{} : ProductSplit{std::optional(Split{loop, best, sizes[loop], /*isAcross=*/true})};
 }
 
 } // namespace tenon::compiler::dispatch

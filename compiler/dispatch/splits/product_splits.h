@@ -8,7 +8,14 @@
 namespace tenon::compiler::dispatch {
 
 struct ProductSplit {
-  std::optional<Split> split; // none: it has tiles enough
+  llvm::SmallVector<Split, 2> splits; // one after the other; none: it has tiles enough
+
+  ProductSplit() = default;
+  ProductSplit(llvm::ArrayRef<Split> splits) : splits(splits) {}
+  ProductSplit(const std::optional<Split> &split) {
+    if (split)
+      splits.push_back(*split);
+  }
 };
 
 /// Of a product of two sides. Nothing where it is none that tiles, or blocks of few rows, compute.

@@ -296,8 +296,7 @@ void splitReductions(func::FuncOp function) {
     if (splitFilterGradient(op))
       continue;
     if (std::optional<ProductSplit> product = productSplitOf(op)) {
-      if (product->split)
-        splitKnown(op, *product->split);
+      splitInTurn(op, product->splits);
     } else if (std::optional<Split> split = splitOf(op)) {
       if (std::optional<SplitSum> sum = splitKnown(op, *split))
         splitSums.insert({whole, *sum});

@@ -79,16 +79,17 @@ std::optional<unsigned> ownLoopOf(ArrayRef<unsigned> loops, AffineMap map) {
   return own;
 }
 
-/// The sum that is over neither a row of the window nor a column.
-std::optional<unsigned> channelsOf(const Contraction &product, AffineMap image, AffineMap filters) {
+/// The sum that is over neither a row of the window nor a column. Of a gradient by filters whose elements are turned it
+/// is one of those: windows of one row, or whose columns are channels, sum over several.
+std::optional<unsigned> channelsOf(const Contraction &product, AffineMap image, AffineMap filters, bool maySumMore) {
   std::optional<unsigned> channels;
   for (unsigned loop : product.reduced) {
     AffineExpr expr = getAffineDimExpr(loop, image.getContext());
     if (!image.getResultPosition(expr) || !filters.getResultPosition(expr))
       continue;
-    if (channels)
+    if (channels && !maySumMore)
       return std::nullopt;
-    channels = loop;
+    channels = channels.value_or(loop);
   }
   return channels;
 }
@@ -134,12 +135,12 @@ std::optional<Convolution> Convolution::ofUnknownImages(linalg::GenericOp op) {
   }
   if (!found.image || !found.filters)
     return std::nullopt;
-  const std::optional<unsigned> channels =
-      channelsOf(*product, op.getMatchingIndexingMap(found.image), op.getMatchingIndexingMap(found.filters));
+  const AffineMap image = op.getMatchingIndexingMap(found.image), other = op.getMatchingIndexingMap(found.filters);
+  const bool isOfTurned = sumsOverPlaces(op, image) && isTurned(getElementTypeOrSelf(found.image->get().getType()));
+  const std::optional<unsigned> channels = channelsOf(*product, image, other, isOfTurned);
   if (!channels)
     return std::nullopt;
   found.channels = *channels;
-  const AffineMap image = op.getMatchingIndexingMap(found.image), other = op.getMatchingIndexingMap(found.filters);
   AffineExpr images = getAffineDimExpr(*channels, op.getContext());
   // A window as large as its image sums over its places, too; there channels are last, or could be.
   found.isOfFilters =

@@ -189,9 +189,9 @@ std::optional<Contraction> productOf(linalg::GenericOp op) {
 }
 
 /// A convolution of each channel for itself that makes several of it, or the gradient by the filters of one in groups
-/// of few channels: a tile of a matrix would be nothing but zeros.
+/// of few channels: a tile of a matrix would be nothing but zeros. (Parts of a sum are a batch, too.)
 static bool isOfSmallGroups(const Contraction &product) {
-  constexpr int64_t kMostFilters = 8; // of a channel
+  constexpr int64_t kMostFilters = 8, kMostChannels = 32; // of a channel, of a group
   linalg::GenericOp op = product.op;
   if (product.batch.empty() || !product.places.empty() || !readsWindows(op))
     return false;
@@ -213,8 +213,12 @@ static bool isOfSmallGroups(const Contraction &product) {
                           : side->inputs.size() == 1
                               ? op.getMatchingIndexingMap(op.getDpsInputOperand(side->inputs.front()))
                               : AffineMap();
+    int64_t channels = 1;
+    for (unsigned loop : side == &product.left ? product.rows : product.columns)
+      if (map && map.getResultPosition(getAffineDimExpr(loop, map.getContext())) && !ShapedType::isDynamic(sizes[loop]))
+        channels *= sizes[loop];
     if (map && !map.isProjectedPermutation() && sumsOverPlaces(op, map) && filters && *filters <= kMostFilters &&
-        groups && *groups != 1)
+        groups && *groups != 1 && channels <= kMostChannels)
       return true;
   }
   if (!isOfWindow || isOfChannels || (groups && *groups == 1) || (!rows && !columns))

@@ -104,6 +104,16 @@ SHAPES = (
     Shape(4, (32, 29), 64, (1, 1), 96, stride=2, order="fcw"),
     Shape(8, (14, 14), 128, (1, 1), 136, stride=2, order="fcw"),
     Shape(8, (94,), 128, (1,), 200, stride=3, order="fcw"),
+    # Few tiles of one image: rows and columns of the window are parts.
+    Shape(1, (7, 7), 320, (3, 3), 96, before=1, order="fwc"),
+    Shape(1, (9, 6), 136, (5, 5), 72, stride=3, before=2),
+    Shape(1, (5, 3, 4), 160, (3, 3, 2), 64, before=(1, 1, 0), order="fwc"),
+    Shape(1, (8, 8), 256, (3, 3), 40, dilation=2, before=2, order="fcw"),
+    Shape(2, (24,), 264, (5,), 64, before=2),
+    # One filter of many channels: tensor cores multiply a vector of them.
+    Shape(2, (61, 67), 64, (3, 3), 1, before=1, order="fwc"),
+    Shape(3, (47, 52), 72, (3, 3), 1, stride=1, before=1, order="fcw"),
+    Shape(1, (5, 70, 68), 20, (3, 3, 3), 1, before=1),
 )
 
 

@@ -43,6 +43,21 @@ SHAPES = (
     Shape(2, (7, 7), 320, (3, 3), 320, before=1, order="fcw"),
     Shape(8, (28, 28), 64, (3, 3), 64, stride=2, before=1, order="fwc"),
     Shape(16, (28, 28), 64, (1, 1), 128, stride=2, order="fwc"),
+    # One image of many places, whose sides are primes: each row is a part of the sum.
+    Shape(1, (37, 41), 40, (3, 3), 24, before=1, order="fcw"),
+    Shape(1, (101, 97), 64, (1, 3), 40, before=(0, 1), order="fwc"),
+    # Few filters: by these, there are more.
+    Shape(2, (61, 60), 64, (3, 3), 1, before=1, order="fwc"),
+    Shape(3, (28, 31), 64, (3, 3), 3, before=1, order="fcw"),
+    Shape(2, (50, 48), 128, (2, 2), 5, stride=2),
+    Shape(4, (28, 28), 64, (3, 3), 17, before=1, order="fwc"),
+    # Windows of one row; columns of the window join the channels, and the result's gradient lies at no vectors.
+    Shape(1, (31, 63), 96, (1, 2), 64, stride=2, order="fcw"),
+    Shape(4, (13, 15), 48, (3, 3), 40, before=1, order="fcw"),
+    Shape(3, (17, 19), 96, (3, 3), 12, before=1, order="wcf"),
+    # One channel, by the image.
+    Shape(4, (28, 28), 1, (5, 5), 64, before=2, order="fcw"),
+    Shape(4, (26, 26), 1, (4, 4), 72, stride=2, before=1, order="fwc"),
 )
 
 # Of f32, whose last places fill the steps of a sum of tf32, and do not: by the filters of channels first they are summed as they lie, of a

@@ -156,6 +156,7 @@ TEST_F(SplitReductions, PartsOfExactF32KeepMultiprocessorsBusy) {
   EXPECT_EQ(partsOf("676", "3669", "11769"), 3);
   EXPECT_EQ(partsOf("3522", "481", "4548"), 1) << "parts of 758 or 1137 have shorter vectors";
   EXPECT_EQ(partsOf("2048", "1024", "1024"), 1) << "less is gained than the sum of the parts takes";
+  EXPECT_EQ(partsOf("40", "64", "10201"), 101) << "few tiles of unaligned rows";
   EXPECT_EQ(partsOf("298", "2176", "8959"), 1);
 }
 
@@ -229,11 +230,29 @@ protected:
 };
 
 TEST_F(SplitConvolutions, RowsOfTheWindowArePartsWhereTilesAreFew) {
-  auto ops = split({.batch = 2, .size = 7, .channels = 512, .results = 512});
+  auto ops = split({.batch = 8, .size = 7, .channels = 512, .results = 512});
   ASSERT_EQ(ops.size(), 2u);
   auto partials = llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType());
-  EXPECT_EQ(partials.getShape(), (llvm::ArrayRef<int64_t>{3, 2, 7, 7, 512}));
+  EXPECT_EQ(partials.getShape(), (llvm::ArrayRef<int64_t>{3, 8, 7, 7, 512}));
   EXPECT_EQ(ops[0].getNumReductionLoops(), 2u);
+}
+
+// Of one image, whose tiles are fewer yet, so are its columns; one sum adds up all.
+TEST_F(SplitConvolutions, RowsAndColumnsOfTheWindowArePartsOfOneImage) {
+  auto ops = split({.batch = 1, .size = 7, .channels = 512, .results = 512});
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{3, 3, 1, 7, 7, 512}));
+  EXPECT_EQ(ops[0].getNumReductionLoops(), 1u);
+  EXPECT_EQ(ops[1].getDpsInputs()[0], ops[0]->getResult(0));
+  EXPECT_EQ(ops[1].getNumReductionLoops(), 2u);
+  // Windows of more rows than three, of fewer channels.
+  ops = split({.batch = 1, .size = 6, .channels = 256, .results = 200, .window = 5});
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{5, 5, 1, 6, 6, 200}));
+  // What is done soon stays whole.
+  EXPECT_EQ(split({.batch = 1, .size = 14, .channels = 64, .results = 64}).size(), 1u);
 }
 
 TEST_F(SplitConvolutions, ManyTilesAndShortSumsStayWhole) {
@@ -257,6 +276,12 @@ TEST_F(SplitConvolutions, PartsOfExactOnesKeepMultiprocessorsBusy) {
             (Sizes{2, 32, 14, 14, 256}))
       << "halves of the channels";
   EXPECT_EQ(split({.batch = 32, .size = 28, .channels = 128, .results = 128, .type = "f32"}).size(), 1u);
+  EXPECT_EQ(partials({.batch = 1, .size = 7, .channels = 512, .results = 512, .type = "f32"}),
+            (Sizes{16, 1, 7, 7, 512}))
+      << "so few tiles that channels are many parts";
+  EXPECT_EQ(partials({.batch = 1, .size = 7, .channels = 500, .results = 512, .type = "f32"}),
+            (Sizes{3, 3, 1, 7, 7, 512}))
+      << "channels whose parts would begin at no lines";
 }
 
 TEST_F(SplitReductions, AGradientByFiltersIsTakenApartAlongItsPlaces) {
@@ -301,6 +326,31 @@ TEST_F(SplitReductions, PartsOfAFewRowsByFiltersKeepMultiprocessorsBusy) {
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getShape(),
             (llvm::ArrayRef<int64_t>{112, 64, 7, 7, 3}));
+}
+
+// One image whose sides are primes: each of its rows is a part.
+TEST_F(SplitReductions, RowsOfOneImageAreParts) {
+  const std::string loops = "affine_map<(f, c, r, s, y, x) -> ";
+  auto parts = [&](const std::string &type, const std::string &widened) {
+    const std::string image = "tensor<64x103x103x" + type + ">", given = "tensor<40x101x101x" + type + ">",
+                      result = "tensor<40x64x3x3xf32>";
+    auto ops = split("func.func @f(%x: " + image + ", %d: " + given + ") -> " + result +
+                     " {\n%z = arith.constant 0.0 : f32\n%e = tensor.empty() : " + result +
+                     "\n%s = linalg.fill ins(%z : f32) outs(%e : " + result + ") -> " + result +
+                     "\n%r = linalg.generic {indexing_maps = [" + loops + "(c, y + r, x + s)>, " + loops +
+                     "(f, y, x)>, " + loops +
+                     "(f, c, r, s)>], iterator_types = [\"parallel\", \"parallel\", \"parallel\", \"parallel\", "
+                     "\"reduction\", \"reduction\"]} ins(%x, %d : " +
+                     image + ", " + given + ") outs(%s : " + result + ") {\n^bb0(%a: " + type + ", %b: " + type +
+                     ", %t: f32):\n" + widened + "%u = arith.addf %t, %p : f32\nlinalg.yield %u : f32\n} -> " + result +
+                     "\nreturn %r : " + result + "\n}");
+    EXPECT_EQ(ops.size(), 2u);
+    return llvm::cast<mlir::RankedTensorType>(ops[0]->getResult(0).getType()).getDimSize(0);
+  };
+  EXPECT_EQ(parts("f32", "%p = arith.mulf %a, %b : f32\n"), 101);
+  EXPECT_EQ(parts("bf16", "%g = arith.extf %a : bf16 to f32\n%h = arith.extf %b : bf16 to f32\n"
+                          "%p = arith.mulf %g, %h : f32\n"),
+            101);
 }
 
 // Of each channel for itself images are parts, and rows of them: one sum adds up both.

@@ -38,12 +38,12 @@ protected:
     mlir::linalg::GenericOp op =
         product(tensor(rows, reduced, "bf16"), tensor(columns, reduced, "bf16"), "j, k", rows, columns, "bf16", device);
     const std::optional<ProductSplit> found = productSplitOf(op);
-    if (!found || !found->split)
+    if (!found || found->splits.empty())
       return 1;
-    EXPECT_EQ(found->split->loop, 2u);
-    EXPECT_EQ(found->split->size, reduced);
-    EXPECT_EQ(reduced % (found->split->parts * 8), 0) << "rows of parts stay aligned";
-    return found->split->parts;
+    EXPECT_EQ(found->splits.front().loop, 2u);
+    EXPECT_EQ(found->splits.front().size, reduced);
+    EXPECT_EQ(reduced % (found->splits.front().parts * 8), 0) << "rows of parts stay aligned";
+    return found->splits.front().parts;
   }
 };
 
