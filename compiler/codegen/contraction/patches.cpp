@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/contraction/patches.h"
 
+#include "abi/tensor_map.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -49,15 +51,25 @@ void search(ArrayRef<int64_t> sizes, int64_t rows, SmallVector<int64_t> &sides, 
   }
 }
 
-/// Whether both sides index the axis alone: beyond its end neither has an element.
+/// Whether both sides index the axis alone, and their tensors end where it does: beyond its end neither has an element.
+/// Behind a slice there are neighbours, and behind a dimension that a tensor map has as one with that in front of it
+/// (tile_map.cpp) the next positions of that one.
 bool isPlainAxis(const GroupShape &shape, const Product &product, unsigned axis) {
   const SmallVector<unsigned> groupAxes = shape.group.axisOf.lookup(product.op->op);
+  const SmallVector<int64_t> sizes = linalg::GenericOp(product.op->op).getStaticLoopRanges();
   auto isPlain = [&](const Operand &operand) {
-    const AffineMap map = operand.tensor().map;
-    for (auto [loop, groupAxis] : llvm::enumerate(groupAxes))
-      if (llvm::is_contained(shape.axes[axis].axes, groupAxis) &&
-          !map.getResultPosition(getAffineDimExpr(loop, map.getContext())))
+    const KernelTensor &tensor = operand.tensor();
+    const size_t rank = tensor.map.getNumResults();
+    for (auto [loop, groupAxis] : llvm::enumerate(groupAxes)) {
+      if (!llvm::is_contained(shape.axes[axis].axes, groupAxis))
+        continue;
+      const std::optional<unsigned> position =
+          tensor.map.getResultPosition(getAffineDimExpr(loop, tensor.map.getContext()));
+      const bool isMerged = position && rank > abi::kMaxTensorMapRank && *position + abi::kMaxTensorMapRank <= rank;
+      if (!position || isMerged || tensor.shape.size() != rank || tensor.shape[*position].value ||
+          tensor.shape[*position].size != sizes[loop])
         return false;
+    }
     return true;
   };
   return product.left.isCopied() && product.right.isCopied() && isPlain(product.left) && isPlain(product.right);

@@ -200,6 +200,10 @@ bool endsInZeros(const GroupShape &shape, const TileMap &map, const KernelTensor
     return true;
   const size_t merged = tensor.shape.size() - map.dimensions.size(); // of the outermost ones
   for (auto [number, dimension] : llvm::enumerate(map.dimensions)) {
+    const bool isMerged = merged != 0 && number == 0 && dimension.terms.size() > 1;
+    if (isMerged &&
+        llvm::any_of(dimension.terms, [&](const TileMap::Dimension::Term &term) { return term.axis == axis; }))
+      return false; // the next position of the dimension in front lies there
     if (dimension.terms.size() != 1 || dimension.terms.front().axis != axis)
       continue;
     const TileMap::Dimension::Term &term = dimension.terms.front();

@@ -222,6 +222,8 @@ BY_FILTERS = (
     Groups(3, (67,), 2, 4, 32, (5,), before=1),
     Groups(1, (5, 6, 7), 4, 8, 8, (3, 1, 3), before=1),
     Groups(16, (12, 12), 2, 16, 32, (3, 3), before=1, order=FIRST),
+    # Parts of images of which patches would have more than there are, in tensors of six dimensions.
+    Groups(16, (17, 17), 4, 24, 16, (5, 5), before=2),
     Groups(2, (8, 9), 5, 8, 4, (3, 3), before=1, order=("gpnc", "gfwc")),
 )
 
