@@ -5,7 +5,7 @@
 usage: benchmarks/conv/run_drawn.py --programs=FOLDER --output=DIR [--cases=FILE] [--rounds=5] [--seconds=300]
 
 FOLDER: NAME.tenon of each case, and NAME.WORD.tenon of variants that are raced beside it. cuDNN has filters as it likes them: those of hwcf are turned for it
-before. Every result is compared with cuDNN's in f32, as a whole. Who takes longer than 20 ms is not timed. Writes DIR/drawn.csv.
+before. Every result is compared as a whole with what PyTorch computes in f32, of f32 in f64. Who takes longer than 20 ms is not timed. Writes DIR/drawn.csv.
 """
 import argparse
 import csv
@@ -81,7 +81,7 @@ class Peer:
         case = self.case
         of = case.letters()[{"": 2, "data": 0, "filter": 1}[case.gradient]]
         tf32, torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = torch.backends.cudnn.allow_tf32, False, False
-        exact = self.call(*self.inputs(given, torch.float32))
+        exact = self.call(*self.inputs(given, torch.float64 if case.kind == "f32" else torch.float32)).float()
         torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = tf32, True
         if case.kind == "i8":
             exact = (exact / 512).round().clamp(-128, 127)
