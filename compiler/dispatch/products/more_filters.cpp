@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/dispatch/products/patches/more_filters.h"
+#include "compiler/dispatch/products/more_filters.h"
 
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/products/longer_tensors.h"
