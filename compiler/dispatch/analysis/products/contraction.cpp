@@ -226,10 +226,27 @@ static bool isOfSmallGroups(const Contraction &product) {
   return (!rows ? *columns : !columns ? *rows : std::min(*rows, *columns)) <= kMostFilters;
 }
 
+/// Many products of matrices so small that a tile would be nothing but zeros: a thread for each result is faster. Sums
+/// of half precision are rounded once, by tiles alone.
+static bool isOfTinyMatrices(const Contraction &product) {
+  constexpr int64_t kMostOfTiny = 16, kMany = 256;
+  linalg::GenericOp op = product.op;
+  if (product.batch.empty() || product.isRouted() || !product.places.empty() || readsWindows(op) ||
+      isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(op.getDpsInits().front())))
+    return false;
+  if (const std::optional<int64_t> matrices = knownSizeOf(op, product.batch); matrices && *matrices < kMany)
+    return false;
+  return llvm::all_of(std::array{product.rows, product.columns, product.reduced}, [&](ArrayRef<unsigned> loops) {
+    const std::optional<int64_t> size = knownSizeOf(op, loops);
+    return size && *size <= kMostOfTiny;
+  });
+}
+
 std::optional<Contraction> contractionOf(linalg::GenericOp op) {
   std::optional<Contraction> found = isTreeReduction(op) ? std::nullopt : productOf(op);
   // Each channel for itself: a matrix of one row or one column.
-  const bool isMatrix = found && !found->rows.empty() && !found->columns.empty() && !isOfSmallGroups(*found);
+  const bool isMatrix =
+      found && !found->rows.empty() && !found->columns.empty() && !isOfSmallGroups(*found) && !isOfTinyMatrices(*found);
   return isMatrix ? found : std::nullopt;
 }
 

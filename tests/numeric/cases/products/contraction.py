@@ -48,7 +48,9 @@ TILES_FITTED = ((64, 32, "", (33, 75, 136)), (64, 32, "", (64, 1504, 72)), (64, 
 # Those whose columns divide the places of an image, channels first: rows, places and channels.
 TILES_OF_PLACES = ((128, 208, (200, 408, 136)), (256, 112, (264, 216, 72)), (128, 80, (136, 152, 200)), (256, 80, (304, 72, 64)), (128, 144, (96, 136, 520)),
                    (128, 240, (264, 712, 72)), (256, 128, (264, 200, 136)), (128, 128, (72, 144, 136)))
-BATCH = {"b": 3, "a": 2, "h": 2, "c": 40}
+# Of many small matrices: rows, columns and reduced elements.
+TINY = ((3, 3, 3), (4, 4, 4), (8, 8, 8), (16, 16, 16), (5, 3, 7), (16, 2, 9), (17, 8, 16))
+BATCH = {"b": 3, "a": 2, "h": 2, "c": 40, "n": 300}
 
 
 def map_text(indices, loops):
@@ -170,6 +172,14 @@ def cases(sizes):
                     continue
                 yield Case(f"contraction of few {spec}", name, one(
                     pair(spec, operand, shape, dynamic),
+                    lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        for number, shape in enumerate(TINY):
+            for order, spec in enumerate(("nik,nkj->nij", "nik,njk->nij", "nki,njk->inj", "hnik,hnkj->hnij")):
+                if not whole and (order + number + kind) % 6 != 0:
+                    continue
+                yield Case(f"contraction of tiny matrices {spec}", name, one(
+                    pair(spec, operand, shape, [True] + [False] * (spec.index(",") - 1) if number % 2 else False),
                     lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         for number, shape in enumerate(LONG):

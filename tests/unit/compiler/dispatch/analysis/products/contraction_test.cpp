@@ -97,6 +97,29 @@ TEST_F(ContractionOf, ALoopThatChoosesTermsIsOneOfTheBatch) {
   EXPECT_TRUE(found->isSummedByAll(2));
 }
 
+/// A thread for each result is faster than tiles, but for sums of half precision, which tiles round once.
+TEST_F(ContractionOf, ManyTinyMatricesAreNone) {
+  auto isContraction = [&](const std::string &matrices, const std::string &size, const std::string &kind) {
+    const std::string type = "tensor<" + matrices + "x" + size + "x" + size + "x" + kind + ">";
+    return contractionOf(
+               firstGeneric(
+                   "func.func @f(%a: " + type + ", %b: " + type + ", %e: " + type + ") -> " + type +
+                   " {\n%v = linalg.generic {indexing_maps = [affine_map<(n, i, j, k) -> (n, i, k)>, "
+                   "affine_map<(n, i, j, k) -> (n, k, j)>, affine_map<(n, i, j, k) -> (n, i, j)>], iterator_types = "
+                   "[\"parallel\", \"parallel\", \"parallel\", \"reduction\"]} ins(%a, %b : " +
+                   type + ", " + type + ") outs(%e : " + type + ") {\n^bb0(%x: " + kind + ", %y: " + kind +
+                   ", %s: " + kind + "):\n%p = arith.mulf %x, %y : " + kind + "\n%r = arith.addf %s, %p : " + kind +
+                   "\nlinalg.yield %r : " + kind + "\n} -> " + type + "\nreturn %v : " + type + "\n}"))
+        .has_value();
+  };
+  EXPECT_FALSE(isContraction("300", "3", "f32"));
+  EXPECT_FALSE(isContraction("300", "16", "f64"));
+  EXPECT_FALSE(isContraction("?", "4", "f32"));
+  EXPECT_TRUE(isContraction("300", "17", "f32"));
+  EXPECT_TRUE(isContraction("40", "3", "f32"));
+  EXPECT_TRUE(isContraction("300", "3", "bf16"));
+}
+
 class FewRowsOf : public KernelTextTest {
 protected:
   /// a[rows, 128] times b[columns, 128], of `element`, in f32; or times what is computed from b.
