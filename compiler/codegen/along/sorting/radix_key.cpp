@@ -18,7 +18,7 @@ unsigned RadixKey::digits() const {
 }
 
 /// Floats are a sign and a magnitude: of negative ones all bits are turned, of others the sign.
-Value RadixKey::digit(KernelBuilder &k, Value key, Value number) const {
+Value RadixKey::code(KernelBuilder &k, Value key) const {
   const unsigned width = type().getIntOrFloatBitWidth();
   Type wide = k.b.getIntegerType(width <= 32 ? 32 : 64);
   auto constant = [&](const APInt &value) -> Value {
@@ -47,10 +47,16 @@ Value RadixKey::digit(KernelBuilder &k, Value key, Value number) const {
                          (comparison_.isDescending ? ones : APInt::getZero(width));
     code = k.exclusiveOr(code, constant(turned));
   }
+  return code;
+}
+
+Value RadixKey::digit(KernelBuilder &k, Value key, Value number) const {
+  const unsigned width = type().getIntOrFloatBitWidth();
+  Value code = this->code(k, key);
   if (digits() > 1) {
     Value distance = k.mul(number, k.number(kBits));
     if (width <= 32)
-      distance = k.b.createOrFold<arith::TruncIOp>(k.loc, wide, distance);
+      distance = k.b.createOrFold<arith::TruncIOp>(k.loc, code.getType(), distance);
     code = k.b.createOrFold<arith::ShRUIOp>(k.loc, code, distance);
   }
   if (width > 32)

@@ -16,6 +16,8 @@ public:
 
   unsigned operand() const { return comparison_.operand; }
   mlir::Type type() const { return comparison_.type; }
+  /// All of a key: i32, or i64 where it has more bits. Bits that a narrower one has not are 0.
+  mlir::Value code(KernelBuilder &k, mlir::Value key) const;
   /// How many digits a key has.
   unsigned digits() const;
   /// One of them, i32. Of its number (i64) 0 counts least.

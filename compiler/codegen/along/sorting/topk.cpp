@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/along/sorting/topk_block.h"
 #include "compiler/codegen/along/sorting/topk_line.h"
+#include "compiler/codegen/along/sorting/topk_warp.h"
 #include "compiler/codegen/kernel/combine.h"
 #include "compiler/dialect/linalg_ext/topk_places.h"
 
@@ -100,6 +101,12 @@ AlongPlans Topk::plans(const KernelFunction &kernel) const {
     return made;
   };
   AlongPlans plans;
+  if (TopkWarp::takes(kernel)) {
+    plans.kernels.push_back(plan(0, 1, 0, {source.lines(), TopkWarp::kLines}));
+    plans.kernels.back().threads = TopkWarp::kThreads;
+    plans.kernels.back().choices.push_back({"warps", 1});
+    return plans;
+  }
   // A thread a line where blocks would be idle, or cannot hold k.
   const bool tiny = length && k && *length <= 32 && *k <= 4 && (!lines || *lines >= 1024);
   if (capacity == 0 || (tiny && kernel.along.outputs[0].isStored)) {
@@ -125,6 +132,8 @@ AlongPlans Topk::plans(const KernelFunction &kernel) const {
 }
 
 void Topk::write(AlongWriter &writer) const {
+  if (writer.choiceOrZero("warps") != 0)
+    return writeTopkWarp(writer);
   writer.choice("capacity") == 0 ? writeByThread(writer) : writeTopkBlock(writer);
 }
 
