@@ -4,6 +4,7 @@
 
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/odd_columns.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/splits/centred_sums.h"
@@ -52,11 +53,22 @@ int64_t divisorNear(int64_t size, int64_t wanted, int64_t most) {
   return best * 4 >= wanted || best >= 64 ? best : 1;
 }
 
+/// As many as vectors of the widest tensor that lies across have; what is one number for each row is no vector.
 int64_t columnsOfTile(linalg::GenericOp op) {
+  const AffineMap results = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (results.getNumResults() != 0)
+    if (const int64_t columns = op.getStaticLoopRanges()[results.getDimPosition(results.getNumResults() - 1)];
+        !ShapedType::isDynamic(columns) && areTakenOneByOne(columns))
+      return columns;
   uint32_t widest = 2;
   for (OpOperand *input : op.getDpsInputOperands())
-    if (auto type = dyn_cast<RankedTensorType>(input->get().getType()))
-      widest = std::max(widest, elementBytes(type.getElementType()));
+    if (auto type = dyn_cast<RankedTensorType>(input->get().getType())) {
+      const AffineMap map = op.getMatchingIndexingMap(input);
+      const bool isOfRows = results.getNumResults() != 0 && map.isProjectedPermutation() &&
+                            !map.isFunctionOfDim(results.getDimPosition(results.getNumResults() - 1));
+      if (!isOfRows)
+        widest = std::max(widest, elementBytes(type.getElementType()));
+    }
   return kBytesOfTile / widest;
 }
 

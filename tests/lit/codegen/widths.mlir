@@ -41,9 +41,10 @@
 // STATIC-NOT: {{div|rem}}
 // STATIC: ret;
 
-// Threads of a row add up what they have: a tree.
-// SUM: .param .u64 sum_dispatch_0_param_2,
-// SUM: .param .u64 sum_dispatch_0_param_3
+// Threads of a row add up what they have: a tree. Behind the result is what parts of few long rows leave.
+// SUM: .param .u64 .ptr .global .align 1 sum_dispatch_0_param_2,
+// SUM: .param .u64 sum_dispatch_0_param_3,
+// SUM: .param .u64 sum_dispatch_0_param_4
 // SUM-NEXT: )
 // SUM: shfl.sync.bfly.b32
 // SUM: add.rn.f32

@@ -46,6 +46,9 @@ def transposes(kind, n, dynamic):
         if not dynamic:  # a short axis that is read, and one that is written
             for shape in ((40, 480, 9), (2, 7, 8320)):
                 yield "transpose of a short axis", one(drawn(kind, shape, dynamic), Transpose((0, 0), [0, 2, 1]))
+            for shape, added in (((2, 8320, 3), [2]), ((20, 2, 1024, 2), [1, 3]), ((8, 2080, 5, 2), [2, 3])):
+                x = drawn(kind, [size for i, size in enumerate(shape) if i not in added], dynamic)
+                yield "broadcast to a short axis", one(x, Broadcast((0, 0), shape, added))
         add = "arith.addf" if elements.is_float(kind) else "arith.addi" if kind != "i1" else "arith.xori"
         turned, straight = (136, 72), (72, 136)
         yield "sum of transposes", one(

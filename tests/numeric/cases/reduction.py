@@ -59,8 +59,8 @@ def signed_extreme_cases(sizes):
 
 
 def long_column_cases():
-    """Columns in the middle of tensors of unknown size, so long that they are parts: of few and many, of a slice, and where the program
-    may read two dimensions as one."""
+    """Columns in the middle of tensors, so long that they are parts: of unknown size, of few and many, of a slice, and where the program
+    may read two dimensions as one; of a known size that nothing divides, sums and more."""
     for kind in ("f32", "bf16"):
         def reduced(data, axes, *between):
             nodes = [argument(kind, data, True), *between]
@@ -69,6 +69,10 @@ def long_column_cases():
             x = elements.draw(generator("long columns", kind, columns), kind, (2, 1700, columns))
             yield Case("sum of long columns", kind, reduced(x, [1]))
             yield Case("sum of long columns", kind, reduced(x, [1], Slice((0, 0), [0, 112, 0], (2, 1500, columns), [1, 1, 1])))
+            known = argument(kind, elements.draw(generator("known columns", kind, columns), kind, (2, 4099, columns)))
+            yield Case("sum and maximum of long columns", kind, Program(
+                [known, Reduce(((0, 0),), [1], ["arith.addf", "arith.maximumf"], wide=True)], [(1, 0), (1, 1)]))
+            yield Case("argmax of long columns", kind, Program([known, ArgMax((0, 0), 1, "i64")], [(1, 0), (1, 1)]))
         x = elements.draw(generator("long columns", kind), kind, (2, 1100, 9, 4))
         yield Case("sum of long columns", kind, reduced(x, [0, 1]))
         yield Case("sum of long columns", kind, reduced(x, [2], Transpose((0, 0), [3, 0, 1, 2])))
@@ -111,6 +115,29 @@ def long_cases():
                                                                              [(1, 0), (1, 1)]))
 
 
+def odd_column_cases():
+    """Odd numbers of columns that tiles would not have threads for: of few rows and of many, known and not, in the middle, read again."""
+    for kind in ("f32", "bf16", "f64", "i8"):
+        operations = ["arith.addf", "arith.maximumf"] if is_float(kind) else ["arith.addi", "arith.maxsi"]
+        for number, columns in enumerate((33, 41, 65, 77, 85)):
+            for shape, axis in (((20, columns), 0), ((63, columns), 0), ((300, columns), 0), ((4099, columns), 0), ((3, 1100, columns), 1)):
+                unknown = [i == axis and number % 2 == 1 for i in range(len(shape))]
+                x = argument(kind, elements.draw(generator("odd columns", kind, shape), kind, shape), unknown)
+                yield Case("sum and maximum of odd columns", kind, Program([x, Reduce(((0, 0),), [axis], operations, wide=True)], [(1, 0), (1, 1)]))
+        if is_float(kind):
+            x = argument(kind, elements.draw(generator("odd columns", kind), kind, (700, 77)))
+            yield Case("argmax of odd columns", kind, Program([x, ArgMax((0, 0), 0, "i64")], [(1, 0), (1, 1)]))
+
+
+def few_row_cases():
+    """Few rows, so long that blocks have parts of them, of a length that nothing divides, or an unknown one."""
+    for kind, dynamic in (("f32", False), ("f32", True), ("bf16", True), ("f32", [False, True])):
+        x = argument(kind, elements.draw(generator("few rows", kind), kind, (2, 524309)), dynamic)
+        yield Case("sum and maximum of few long rows", kind, Program([x, Reduce(((0, 0),), [1], ["arith.addf", "arith.maximumf"], wide=True)],
+                                                                     [(1, 0), (1, 1)]))
+        yield Case("argmax of few long rows", kind, Program([x, ArgMax((0, 0), 1, "i64")], [(1, 0), (1, 1)]))
+
+
 def ragged_cases():
     """Rows that start anywhere between vectors, by one thread of a warp and by all of a block."""
     for kind in ("f32", "bf16", "f64", "i8"):
@@ -126,6 +153,8 @@ def cases(sizes):
     if len(sizes) > 1:
         yield from long_cases()
     yield from long_column_cases()
+    yield from few_row_cases()
+    yield from odd_column_cases()
     yield from ragged_cases()
     yield from reduction_cases(sizes)
     yield from signed_extreme_cases(sizes)

@@ -4,6 +4,7 @@
 #include "compiler/codegen/kernel/bodies/read_orders.h"
 #include "compiler/codegen/strategies/columns/columns_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/odd_columns.h"
 #include "compiler/dispatch/analysis/slices.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -219,10 +220,10 @@ std::optional<Plan> planOf(StringRef name, const KernelFunction &kernel, const G
 }
 
 /// As many threads beside each other as there are columns, up to the most.
-void makeNarrow(Plan &plan) {
+void makeNarrow(Plan &plan, int64_t most = kMostNarrow) {
   plan.choose("narrow", 1);
-  plan.choose("across", kMostNarrow);
-  plan.grid.front().perBlock = kMostNarrow;
+  plan.choose("across", most);
+  plan.grid.front().perBlock = most;
 }
 
 bool isFlat(const Plan &plan) {
@@ -237,13 +238,15 @@ std::optional<Plan> Columns::plan(const KernelFunction &kernel, const GroupShape
   const bool areFew = rows && *rows <= kLeastFew;
   if (!plan || areFew || isFlat(*plan) || plan->choice("kept") != 0)
     return plan;
-  // A row of few columns has no vector.
+  // An odd row has no vector.
   if (const std::optional<int64_t> columns = shape.axes[shape.parallel - 1].size;
-      columns && *columns > 1 && *columns < kMostNarrow && *columns % 2 != 0) {
+      columns && dispatch::areTakenOneByOne(*columns)) {
     const auto width = uint32_t(plan->choice("width"));
-    makeNarrow(*plan);
+    const int64_t most = std::max(kMostNarrow, int64_t(llvm::PowerOf2Ceil(uint64_t(*columns))));
+    makeNarrow(*plan, most);
     plan->choose("width", 1);
-    plan->threads = std::min<uint32_t>(kThreads, plan->threads * width); // of no more memory
+    // Of no more memory, and a row at least.
+    plan->threads = std::max(std::min<uint32_t>(kThreads, plan->threads * width), uint32_t(most));
   }
   return plan;
 }
@@ -308,7 +311,7 @@ std::vector<Plan> plansOfParts(const KernelFunction &kernel, const GroupShape &s
                {{"width", 1}, {"across", kAcrossTotal}, {"total", 1}},
                {{extentsOf(columns), kAcrossTotal}, {extentsOf(shape.parallelAxes().drop_back()), 1}}};
     if (narrow)
-      total.choose("narrow", 1);
+      makeNarrow(total, llvm::find_if(plans, isNarrow)->choice("across"));
     if (llvm::any_of(plans, [](const Plan &plan) { return plan.choice("turned") != 0; }))
       total.choose("turned", 1); // what parts leave lies across
     if (mayBeNarrow && !areAllNarrow)
@@ -333,6 +336,25 @@ std::vector<Plan> plansOfParts(const KernelFunction &kernel, const GroupShape &s
   return parts;
 }
 
+/// The same of known columns, which nothing has taken apart: neither their length nor that of the axes around them has
+/// a divisor that makes parts (dispatch/splits). Nothing where they are short, or tiles are enough.
+std::optional<std::vector<Plan>> plansOfKnownParts(const KernelFunction &kernel, const GroupShape &shape,
+                                                   const Plan &whole) {
+  const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
+  if (!rows || *rows <= kLongColumn || isFlat(whole) || !mayBeParts(kernel, shape))
+    return std::nullopt;
+  const std::optional<int64_t> outer = GroupShape::sizeOf(shape.parallelAxes().drop_back());
+  const std::optional<int64_t> tiles = tilesOf(shape, whole.grid.front().perBlock, /*isFlat=*/false);
+  if (!outer || !tiles || *tiles == 0 || *tiles > kFewTiles)
+    return std::nullopt;
+  std::vector<Plan> plans = {whole};
+  std::vector<Plan> parts = plansOfParts(kernel, shape, plans);
+  for (Plan &plan : parts)
+    plan.guards.clear();
+  parts.front().scratch = plans.front().scratch;
+  return parts;
+}
+
 } // namespace
 
 /// Where it is not known how many rows there are: kernels for few and for some more, others for many, and for so many
@@ -342,6 +364,8 @@ std::vector<Plan> Columns::plans(const KernelFunction &kernel, const GroupShape 
   std::optional<Plan> any = plan(kernel, shape);
   if (!any)
     return {};
+  if (std::optional<std::vector<Plan>> parts = plansOfKnownParts(kernel, shape, *any))
+    return *parts;
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.reducedAxes());
   const SmallVector<Extent> length = extentsOf(shape.reducedAxes());
   std::vector<Plan> plans = plansOf(name(), kernel, shape, *any, rows, /*mayBeNarrow=*/!rows || *rows > kLeastFew);

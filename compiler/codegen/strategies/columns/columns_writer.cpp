@@ -337,7 +337,7 @@ ColumnsWriter::Flight ColumnsWriter::flightOf() {
     return {.together = inFlight_};
   const std::optional<int64_t> rows = GroupShape::sizeOf(w_.shape.reducedAxes());
   if (!rows || !tile_->knownDown())
-    return {.together = hasShortElements() ? kOfOneInFlight : inFlight_, .halves = true};
+    return {.together = rows || hasShortElements() ? kOfOneInFlight : inFlight_, .halves = true};
   const uint64_t ofThread = llvm::divideCeil(uint64_t(*rows), uint64_t(*tile_->knownDown()));
   if (ofThread == 0 || ofThread > kFewOfThread)
     return {.together = inFlight_};

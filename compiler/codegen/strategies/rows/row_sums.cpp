@@ -66,13 +66,21 @@ void RowSums::setTotals(ArrayRef<RowSum> phase, ArrayRef<Value> ofThread, const 
     bodies_.setRow(sum, bodies_.finish(sum, row, 0, total));
 }
 
-void RowSums::finish(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators, const Point &row) {
-  SmallVector<Value> ofThread;
+SmallVector<Value> RowSums::ofThread(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators) {
+  SmallVector<Value> values;
   for (const RowSum &sum : phase) {
-    ofThread.push_back(combineAll(k_, sum.sum, accumulators.take_front(width_)));
+    values.push_back(combineAll(k_, sum.sum, accumulators.take_front(width_)));
     accumulators = accumulators.drop_front(width_);
   }
-  setTotals(phase, ofThread, row);
+  return values;
+}
+
+SmallVector<Value> RowSums::ofBlock(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators) {
+  return combineLanes(k_, sumsOf(phase), ofThread(phase, accumulators), lanes_);
+}
+
+void RowSums::finish(ArrayRef<RowSum> phase, ArrayRef<Value> accumulators, const Point &row) {
+  setTotals(phase, ofThread(phase, accumulators), row);
 }
 
 } // namespace tenon::compiler::codegen

@@ -27,12 +27,16 @@ public:
 
   Accumulators start(llvm::ArrayRef<RowSum> phase) const;
   Accumulators accumulate(llvm::ArrayRef<RowSum> phase, const RowBatch &batch, Accumulators accumulators);
+  /// What all threads of the block have added up of each sum.
+  llvm::SmallVector<mlir::Value> ofBlock(llvm::ArrayRef<RowSum> phase, llvm::ArrayRef<mlir::Value> accumulators);
   /// What all have added up is what bodies find of the row behind this.
   void finish(llvm::ArrayRef<RowSum> phase, llvm::ArrayRef<mlir::Value> accumulators, const Point &row);
   /// The same of one value of each sum for a thread.
   void setTotals(llvm::ArrayRef<RowSum> phase, llvm::ArrayRef<mlir::Value> ofThread, const Point &row);
 
 private:
+  llvm::SmallVector<mlir::Value> ofThread(llvm::ArrayRef<RowSum> phase, llvm::ArrayRef<mlir::Value> accumulators);
+
   KernelBuilder &k_;
   Bodies &bodies_;
   EarlyReads &reads_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/rows/rows.h"
 
+#include "compiler/codegen/strategies/rows/row_parts.h"
 #include "compiler/codegen/strategies/rows/row_paths.h"
 #include "compiler/codegen/strategies/rows/rows_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -36,14 +37,30 @@ static SmallVector<Guard> guardsOf(const GroupShape &shape, const RowPath &path)
   return guards;
 }
 
+/// The kernel of the parts of rows, and the one that adds up what they leave.
+static std::vector<Plan> partsOf(StringRef name, const GroupShape &shape, const RowDemand &demand, uint32_t parts) {
+  std::vector<Plan> plans = {planOf(name, shape, demand, {.blocks = parts}), planOf(name, shape, demand, {})};
+  for (Plan &plan : plans)
+    plan.choose("parts", parts);
+  plans.back().choose("total", 1);
+  return plans;
+}
+
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   if (!hasCombiners(kernel, shape))
     return {};
   const RowDemand demand = RowDemand::of(kernel, shape);
-  if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes()))
-    return {planOf(name(), shape, demand, rowPath(demand, *columns, GroupShape::sizeOf(shape.parallelAxes())))};
-  std::vector<Plan> plans;
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.parallelAxes());
+  if (std::optional<int64_t> columns = GroupShape::sizeOf(shape.reducedAxes())) {
+    const RowPath path = rowPath(demand, *columns, rows);
+    const std::optional<uint32_t> parts = partsOfRow(kernel, shape, demand, path);
+    if (!parts)
+      return {planOf(name(), shape, demand, path)};
+    std::vector<Plan> plans = partsOf(name(), shape, demand, *parts);
+    plans.front().scratch = scratchOfParts(kernel, shape, *parts);
+    return plans;
+  }
+  std::vector<Plan> plans;
   auto limit = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kLongestAttr);
   auto least = kernel.function->getAttrOfType<IntegerAttr>(dispatch::kShortestAttr);
   for (const RowPath &path :
@@ -56,6 +73,19 @@ std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &sh
     if (path.chunks != 0 && path.above != 0)
       plan.choices.push_back({"least", path.above + 1});
   }
+  auto clusters =
+      llvm::find_if(plans, [](const Plan &plan) { return plan.choice("blocks") > 1 && plan.choice("chunks") == 0; });
+  if (clusters == plans.end() || !mayBeParts(kernel, shape, demand))
+    return plans;
+  SmallVector<Guard> areLong = {Guard{.length = extentsOf(shape.reducedAxes()), .above = kLeastOfUnknown}};
+  if (!rows)
+    areLong.push_back(Guard{.length = extentsOf(shape.parallelAxes()), .most = kMostOfUnknown});
+  clusters->guards.push_back(Guard{.unless = {areLong.begin(), areLong.end()}});
+  for (Plan &plan : partsOf(name(), shape, demand, kPartsOfUnknown)) {
+    plan.guards = areLong;
+    plans.push_back(plan);
+  }
+  plans.front().scratch = scratchOfParts(kernel, shape, kPartsOfUnknown);
   return plans;
 }
 

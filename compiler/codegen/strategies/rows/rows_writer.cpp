@@ -6,6 +6,7 @@
 #include "compiler/codegen/kernel/bodies/shared_vectors.h"
 #include "compiler/codegen/strategies/rows/kept_terms.h"
 #include "compiler/codegen/strategies/rows/ragged_rows.h"
+#include "compiler/codegen/strategies/rows/row_parts.h"
 #include "compiler/codegen/strategies/rows/row_sums.h"
 
 using namespace mlir;
@@ -30,7 +31,8 @@ public:
   explicit RowsWriter(Writer &w)
       : w_(w), k_(w.k), bodies_(w.bodies), lanes_(w.choice("lanes")), width_(w.choice("width")),
         blocks_(w.choice("blocks")), rows_(w.choice("rows")), chunks_(w.choice("chunks")), shared_(w.choice("shared")),
-        hasAnyLength_(!GroupShape::sizeOf(w.shape.reducedAxes())), phases_(phasesOf(w.kernel, w.shape.group)),
+        parts_(w.choiceOr("parts", 0)), hasAnyLength_(!GroupShape::sizeOf(w.shape.reducedAxes())),
+        phases_(phasesOf(w.kernel, w.shape.group)),
         skipsVectors_(phases_.size() == 1 && !storesElements(w.kernel, w.shape) && workOf(w.kernel) > kSkippedWork),
         vectors_(w, lanes_, blocks_, rows_), reads_(w.bodies, w.kernel, w.shape),
         sums_(w.k, w.bodies, reads_, lanes_, skipsVectors_) {}
@@ -79,6 +81,7 @@ private:
   Bodies &bodies_;
   const uint32_t lanes_, width_, blocks_, rows_;
   uint32_t chunks_, shared_;
+  const uint32_t parts_;    // of a row, each of a block that leaves its sums; 0: blocks add them up, or there is one
   const bool hasAnyLength_; // rows
   uint32_t cluster_ = 1;    // blocks of a row
   Value rank_;              // of the block among them
@@ -91,6 +94,11 @@ private:
 
 void RowsWriter::run() {
   w_.space.vectorAxis = w_.shape.axes.size() - 1;
+  if (parts_ != 0) {
+    rank_ = k_.rem(k_.block(), k_.number(blocks_));
+    cluster_ = blocks_;
+    return writeRows();
+  }
   // Whether elements exist is a question to each where rows have any length: of registers it takes what it gets.
   if (chunks_ != 0 && hasAnyLength_ && elementsKept() <= kFewKept)
     k_.wantResident((isNarrow() ? kResidentOfNarrow : kResidentThreads) / k_.threads);
@@ -271,7 +279,7 @@ void RowsWriter::writeRow(unsigned width, bool isRagged, std::optional<int64_t> 
   bodies_.setWidth(width);
   bodies_.setRagged(isRagged ? raggedOrder(w_, lanes_, width) : std::nullopt);
   vectors_.setWidth(width, width_, isRagged, vectors);
-  sums_.begin(cluster_, rank_);
+  sums_.begin(parts_ != 0 ? 1 : cluster_, rank_);
   // Elements one by one take registers for conditions, too: of rows of any length, only few of them are kept so. Those
   // of a cluster would be a hundred in each thread.
   const bool areTooMany = shared_ != 0 || (hasAnyLength_ && elementsKept() > kFewKept);
@@ -405,6 +413,8 @@ void RowsWriter::writePhases(const Parts &parts) {
         return next;
       });
     joinEdges(phase, parts.edges, accumulators);
+    if (parts_ != 0)
+      return leavePart(w_, phase, sums_.ofBlock(phase, accumulators));
     sums_.finish(phase, accumulators, row().point);
   }
   if (kept) {
@@ -439,6 +449,8 @@ void RowsWriter::writePhases(const Parts &parts) {
 } // namespace
 
 void writeRows(Writer &writer) {
+  if (writer.choiceOr("total", 0) != 0)
+    return writeTotals(writer);
   RowsWriter(writer).run();
 }
 

@@ -41,6 +41,12 @@ bool liesBehind(const StagedTensor &staged, const GroupShape &shape, unsigned ax
   return true;
 }
 
+/// Narrow elements are worth half a vector as well, where rows are no multiple of a whole one.
+uint32_t widthIn(int64_t row, uint32_t width) {
+  constexpr uint32_t kNarrow = 8;
+  return width == kNarrow && row % width != 0 ? width / 2 : width;
+}
+
 bool isShort(int64_t count, uint32_t width) {
   return count >= 2 && count <= kMostVectors && count % width != 0;
 }
@@ -53,6 +59,8 @@ std::optional<ShortTurn> readShort(const KernelFunction &kernel, const GroupShap
   const StagedTensor &read = turn->tensors.front();
   const std::optional<int64_t> count = shape.axes[turn->read].size, along = shape.axes[turn->written].size;
   uint32_t width = std::min(vectorWidth(kernel, shape, turn->written), 16 / std::max(read.bytes(), 2u));
+  if (along)
+    width = widthIn(*along, width);
   if (!count || !along || !isShort(*count, width) || *along % width != 0 || width == 1 ||
       !liesBehind(read, shape, turn->written, turn->read))
     return std::nullopt;
@@ -66,12 +74,21 @@ bool isReadAlong(tensor::ExtractOp read, linalg::GenericOp op, const GroupShape 
   return last && shape.axisOf(op, unsigned(last.getDim())) == axis && !ShapedType::isDynamic(row) && row % width == 0;
 }
 
-/// Short axes that are written, the last ones, of what a body reads by place. (Tensors that are only turned so are read
-/// in whole sectors anyway, element by element: an H200, three channels of 64 x 224 x 224 f32 22.9 us, and 29.7 this
-/// way.)
+/// Whether a tensor that is read has less than a word of each element: of such, loads and stores one by one take longer
+/// than what they move.
+bool readsNarrow(const KernelFunction &kernel) {
+  constexpr uint32_t kWord = 4;
+  return llvm::any_of(kernel.only().inputs, [](const KernelInput &input) {
+    return input.isMemory() && !input.bodyArgument.use_empty() && dispatch::elementBytes(input.tensor.element) < kWord;
+  });
+}
+
+/// Short axes that are written, the last ones, of what a body reads by place, or of narrow elements. (Words that are
+/// only turned so are read in whole sectors anyway, element by element: an H200, three channels of 64 x 224 x 224 f32
+/// 22.9 us, and 29.7 this way.)
 std::optional<ShortTurn> writtenShort(const KernelFunction &kernel, const GroupShape &shape) {
   if (shape.group.hasReduction() || kernel.ops.size() != 1 || kernel.only().outputs.size() != 1 ||
-      kernel.gathered.empty())
+      (kernel.gathered.empty() && !readsNarrow(kernel)))
     return std::nullopt;
   const KernelOp &only = kernel.only();
   auto op = linalg::GenericOp(only.op);
@@ -97,7 +114,7 @@ std::optional<ShortTurn> writtenShort(const KernelFunction &kernel, const GroupS
   }
   for (auto read : op.getBody()->getOps<tensor::ExtractOp>())
     widest = std::max(widest, dispatch::elementBytes(read.getType()));
-  const uint32_t width = 16 / widest;
+  const uint32_t width = widthIn(*shape.axes[along].size, 16 / widest);
   if (!llvm::all_of(op.getBody()->getOps<tensor::ExtractOp>(),
                     [&](tensor::ExtractOp read) { return isReadAlong(read, op, shape, along, width); }))
     return std::nullopt;

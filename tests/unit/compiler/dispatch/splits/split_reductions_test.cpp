@@ -84,6 +84,34 @@ TEST_F(SplitReductions, SumsOfOneTensorShareItsParts) {
   EXPECT_EQ(llvm::range_size(function.getOps<flow::TensorReshapeOp>()), 1);
 }
 
+/// Gradients by the weight and the bias of a norm: a number for each row, which one of them reads, is no vector.
+TEST_F(SplitReductions, NumbersOfRowsChangeNoParts) {
+  const std::string type = "tensor<4096x1024xbf16>", result = "tensor<1024xf32>";
+  auto sum = [&](const std::string &name, const std::string &maps, const std::string &inputs, const std::string &types,
+                 const std::string &body) {
+    return "%" + name + " = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, " + maps +
+           "affine_map<(i, j) -> (j)>], iterator_types = [\"reduction\", \"parallel\"]} ins(" + inputs + " : " + types +
+           ") outs(%s : " + result + ") {\n" + body + "%t = arith.addf %y, %m : f32\nlinalg.yield %t : f32\n} -> " +
+           result + "\n";
+  };
+  auto function =
+      parseFunction("func.func @f(%a: " + type + ", %b: tensor<4096xf32>) -> (" + result + ", " + result +
+                    ") {\n%z = arith.constant 0.0 : f32\n%e = tensor.empty() : " + result +
+                    "\n%s = linalg.fill ins(%z : f32) outs(%e : " + result + ") -> " + result + "\n" +
+                    sum("p", "affine_map<(i, j) -> (i)>, ", "%a, %b", type + ", tensor<4096xf32>",
+                        "^bb0(%x: bf16, %w: f32, %y: f32):\n%v = arith.extf %x : bf16 to f32\n"
+                        "%m = arith.subf %v, %w : f32\n") +
+                    sum("q", "", "%a", type, "^bb0(%x: bf16, %y: f32):\n%m = arith.extf %x : bf16 to f32\n") +
+                    "return %p, %q : " + result + ", " + result + "\n}");
+  splitReductions(function);
+  ASSERT_TRUE(mlir::succeeded(mlir::verify(*module_))) << messages_;
+  llvm::SmallDenseSet<mlir::Value> views; // of the matrix
+  for (auto view : function.getOps<flow::TensorReshapeOp>())
+    if (view.getSource() == function.getArgument(0))
+      views.insert(view.getResult());
+  EXPECT_EQ(views.size(), 1u);
+}
+
 TEST_F(SplitReductions, ASumOfAllElementsIsManyPartsAndTheirSum) {
   auto ops = split(sumOf("1048576", "f32"));
   ASSERT_EQ(ops.size(), 2u);
