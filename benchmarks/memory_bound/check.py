@@ -19,7 +19,7 @@ import programs  # puts scripts/ on the path
 from cases import case_name, cases, dynamic_name
 import tenon_capi as tenon
 from measure import CUDA_ELEMENT, EPS
-from workloads import TYPES, WORKLOADS, as_tuple, error
+from workloads import TYPES, as_tuple, error, workload_of
 
 
 def to_bytes(tensor):
@@ -54,7 +54,7 @@ def main():
     for case in cases("smoke"):
         if arguments.filter and case.operation not in arguments.filter.split(","):
             continue
-        workload = WORKLOADS[case.operation]
+        workload = workload_of(case)
         inputs = workload.inputs(case, "cpu")
         wanted, own = workload.reference(*inputs), None
         if not workload.random:

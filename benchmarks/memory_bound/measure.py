@@ -13,11 +13,11 @@ import time
 import torch
 
 from cases import case_name, dynamic_name
-from workloads import TYPES, WORKLOADS, as_tuple, error
+from workloads import TYPES, as_tuple, error, workload_of
 import tenon_capi as tenon  # in scripts/, which workloads puts on the path
 
 CUDA_ELEMENT = {number: name for name, number in tenon.ELEMENTS.items()}
-EPS = {"f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}
+EPS = {"f64": 2.0 ** -52, "f32": 2.0 ** -23, "f16": 2.0 ** -10, "bf16": 2.0 ** -7}
 MOST_SETS, SLOW_US = 256, 2e6
 
 
@@ -165,7 +165,7 @@ def judge(case, row, torch_error, scale):
 
 def measure(case, runtime, folder, files, skip=(), tell=lambda name: None, seconds=0.4, host=True, others=()):
     """Rows of the table for one case; `skip`: participants that are left out; `tell(name)`: who is begun with."""
-    workload = WORKLOADS[case.operation]
+    workload = workload_of(case)
     rows, alive = [], []
     first = workload.inputs(case, "cuda")
     outputs = as_tuple(workload.eager(*first))

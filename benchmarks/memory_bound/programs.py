@@ -12,6 +12,7 @@ from cases import KNOWN  # noqa: E402
 import everyday_programs  # noqa: E402
 from mlir_text import Function, Tensor, literal  # noqa: E402
 import random_programs  # noqa: E402
+import uncommon_programs  # noqa: E402
 
 EPSILON = 1e-5
 DROPOUT = 0.1
@@ -427,6 +428,8 @@ OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum
                                       rmsnorm_residual, cross_entropy, dropout, rope, adam, topk,
                                       cumsum, cumsum_line, cumsum_columns, sort, sort_line, embedding, histogram, concat, pad)}
 OPERATIONS.update(everyday_programs.OPERATIONS)
+OPERATIONS.update(uncommon_programs.OPERATIONS)
+
 
 def program(case, dynamic):
     f = Function("run", dynamic)

@@ -127,7 +127,8 @@ def plot(cases, path, device):
     if not found:
         return
     operations = list(OrderedDict.fromkeys(case[0] for _, case, _ in found))
-    colours = {"f32": "tab:blue", "bf16": "tab:orange", "f16": "tab:green", "i8": "tab:red"}
+    colours = {"f32": "tab:blue", "bf16": "tab:orange", "f16": "tab:green", "i8": "tab:red", "f64": "tab:purple", "i32": "tab:brown",
+               "i64": "tab:pink"}
     figure, axes = pyplot.subplots(figsize=(13, 6))
     for value, (operation, _, kind), form in found:
         place = operations.index(operation) + (list(colours).index(kind) - 1.5) * 0.15

@@ -56,15 +56,15 @@ def worker(pipe, folder, files, how):
 def warm(cases, share, shares):
     """torch.compile of a share of the cases, into its cache on disk."""
     import measure
-    from workloads import WORKLOADS
+    from workloads import workload_of
     torch = torch_settings()
     for i, case in enumerate(cases):
-        if i % shares != share or not WORKLOADS[case.operation].compiled:
+        if i % shares != share or not workload_of(case).compiled:
             continue
         try:
-            inputs = WORKLOADS[case.operation].inputs(case, "cuda")
+            inputs = workload_of(case).inputs(case, "cuda")
             if sum(t.nbytes for t in inputs) <= 3 << 30:
-                measure.compiled(WORKLOADS[case.operation])(*inputs)
+                measure.compiled(workload_of(case))(*inputs)
             del inputs
         except Exception as problem:  # pylint: disable=broad-except
             print(f"warm {case_name(case)}: {str(problem)[:200]}", file=sys.stderr)

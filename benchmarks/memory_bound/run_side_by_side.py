@@ -30,7 +30,7 @@ def with_lock(lock, function):
 def work(taken, found, lock, arguments, files, others):
     import measure
     import tenon_capi as tenon
-    from workloads import WORKLOADS
+    from workloads import workload_of
     torch = torch_settings()
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
     CachingAutotuner.benchmark_all_configs = with_lock(lock, CachingAutotuner.benchmark_all_configs)
@@ -39,8 +39,10 @@ def work(taken, found, lock, arguments, files, others):
     while (case := taken.get()) is not None:
         base = {"operation": case.operation, "shape": "x".join(map(str, case.shape)), "kind": case.kind}
         rows, skip = refused_rows(case, files), list(filter(None, arguments.skip.split(",")))
+        if arguments.compiled and case.operation not in arguments.compiled.split(","):
+            skip.append("compile")
         try:
-            workload = WORKLOADS[case.operation]
+            workload = workload_of(case)
             if "compile" not in skip and workload.compiled:
                 with lock:
                     inputs = workload.inputs(case, "cuda")
@@ -78,6 +80,7 @@ def main():
     parser.add_argument("--sets", default="random:29", help="sets of cases.py, separated by commas; random:SEED, or random:SEED:3+7 of some numbers")
     parser.add_argument("--count", type=int, default=80, help="groups of random:SEED")
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas, beside random ones")
+    parser.add_argument("--compiled", default="", help="operations that torch.compile takes part in, separated by commas; empty: all")
     parser.add_argument("--skip", default="", help="participants that are left out, separated by commas")
     parser.add_argument("--processes", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=300, help="what is not there after so many is not measured")
