@@ -98,7 +98,7 @@ void align(Convolution convolution, function_ref<bool(const Convolution &)> tile
     return bringScalarChannelsLast(convolution);
   if (!convolution.hasManyChannels() && (multiplyShiftedImages(convolution) || readsBothAcross(convolution)))
     return;
-  if (!convolution.hasManyChannels()) {
+  if (!convolution.hasManyChannels() && !addChannels(convolution)) {
     linalg::GenericOp joined = joinWindowWithChannels(convolution);
     const std::optional<Convolution> made = joined ? Convolution::of(joined) : std::nullopt;
     if (!made || !made->isOfFilters || !made->hasManyChannels() || liesInVectors(made->filters))

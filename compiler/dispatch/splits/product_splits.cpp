@@ -40,7 +40,7 @@ constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors; // of a large 
 // and until the next tile begins; a second kernel, and how fast it adds parts that the second-level cache still has.
 constexpr double kPlacesTile = 128, kMicrosecondsOfByteOnCores = 0.425 / 128, kMicrosecondsOfScalar = 355.0 / 4096;
 constexpr double kMicrosecondsOfPart = 0.5, kMicrosecondsOfSum = 3, kBytesInMicrosecond = 3e6;
-constexpr int64_t kLeastOfPlaces = 512, kLeastOfFewPlaces = 64;
+constexpr int64_t kLeastOfPlaces = 512, kLeastOfFewPlaces = 32;
 // What parts of fewer save at the least: that was not raced for many shapes.
 constexpr double kLeastMicrosecondsOfShortParts = 3, kLeastGainOfParts = 0.1;
 // Large tiles without tensor cores that a multiprocessor has at a time: one alone has too few warps.

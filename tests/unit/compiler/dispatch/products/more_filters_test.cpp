@@ -60,6 +60,22 @@ TEST_F(MoreFilters, AreNoneBesideWholeVectors) {
   EXPECT_EQ(result(), found->op) << "what sums start from has no more";
 }
 
+TEST_F(MoreFilters, ChannelsThatNearlyFillLinesDo) {
+  std::optional<Convolution> found = gradient(40, 96);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->hasManyChannels());
+  ASSERT_TRUE(addChannels(*found));
+  ASSERT_TRUE(succeeded(mlir::verify(*module_))) << messages_;
+  EXPECT_TRUE(found->hasManyChannels());
+  EXPECT_EQ(shapeOf(found->image->get()), (llvm::ArrayRef<int64_t>{2, 66, 66, 128}));
+  EXPECT_EQ(shapeOf(result().getResult(0)), (llvm::ArrayRef<int64_t>{40, 3, 3, 96})) << "the first ones";
+  for (const int64_t channels : {72, 128}) {
+    found = gradient(40, channels);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(addChannels(*found)) << channels;
+  }
+}
+
 class OneFilter : public ConvolutionTest {
 protected:
   /// How many filters there are then, of a convolution that starts from zeros.
