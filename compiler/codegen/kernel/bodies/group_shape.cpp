@@ -92,6 +92,18 @@ bool beginsAtVector(const KernelTensor &tensor) {
   return begin * dispatch::elementBytes(tensor.element) % kVectorBytes == 0;
 }
 
+/// Whether a mask hides keys by the number of a query, and queries of a head are many and no whole tiles: heads that share
+/// their keys may be computed one by one then (attention/attention_kernel.h).
+bool isQueryOfHead(const KernelFunction &kernel, const Group &group, unsigned axis, const Extent &extent) {
+  if (group.isReduced[axis] || (!extent.value && (extent.size <= kFewQueries || extent.size % kQueryTile == 0)))
+    return false;
+  linalg::SoftmaxOp softmax = kernel.softmax;
+  linalg::GenericOp logits = softmax ? softmax.getInput().getDefiningOp<linalg::GenericOp>() : group.chained;
+  const std::optional<unsigned> loop = logits ? loopOn(group, logits, axis) : std::nullopt;
+  return loop && llvm::any_of(logits.getBody()->getOps<linalg::IndexOp>(),
+                              [&](linalg::IndexOp index) { return index.getDim() == *loop; });
+}
+
 Extent extentOf(const KernelFunction &kernel, const Group &group, unsigned axis) {
   Extent found;
   bool any = false;
@@ -162,7 +174,7 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
         !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
         (!isShort && isReadByIndex(shape.group, axis) &&
          !areReadTogether(kernel, shape.group, shape.axes.back().axes.back(), axis)) ||
-        axis == gates || axis == unrolled || shape.axes.back().axes.back() == unrolled ||
+        isQueryOfHead(kernel, shape.group, axis, extent) || axis == gates || axis == unrolled || shape.axes.back().axes.back() == unrolled ||
         (areTwins && shape.group.isReduced[axis]))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();

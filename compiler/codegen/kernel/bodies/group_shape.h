@@ -12,6 +12,11 @@ namespace tenon::compiler::codegen {
 /// Product of the sizes where all are known.
 std::optional<int64_t> knownProduct(llvm::ArrayRef<Extent> extents);
 
+// Of attention: a tile has no more queries.
+inline constexpr int64_t kQueryTile = 128;
+// So many queries of all heads that share their keys are one tile.
+inline constexpr int64_t kFewQueries = 64;
+
 struct SpaceAxis {
   llvm::SmallVector<unsigned> axes;  // of the group, outermost first
   llvm::SmallVector<Extent> extents; // of each

@@ -89,6 +89,12 @@ def cases(sizes):
         if number % 2 == 0 if whole else number in (0, 4, 18):
             yield attention(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", "operation", mask, INPUTS[number // 2 % 6], length,
                             depth, number % 5 == 3, many=True)
+    # Heads that share their keys, whose queries are no whole tiles: each head is computed for itself where the mask follows its queries.
+    apart = itertools.product(("grouped", "packed grouped"), ("causal", "shifted causal", "window", "causal and chosen", "causal, large"),
+                              ((130, 130), (200, 31), (321, 400), (65, 300)), ((64, 64), (128, 128), (192, 128), (40, 40)))
+    for number, (layout, mask, length, depth) in enumerate(apart):
+        if number % 3 == 0 if whole else number in (0, 27, 38, 57, 92, 118):
+            yield attention(layout, kinds[number // 3 % 2], "multiplied", SOFTMAXES[number % 5], mask, "plain", length, depth, ("m", False, "mn", False)[number % 4], many=True)
     # Batches that are one axis, in the middle of tensors.
     for number, (mask, length, depth) in enumerate((("none", (197, 197), (64, 64)), ("causal", (70, 300), (80, 80)), ("window", (150, 129), (128, 128)), ("bias", (64, 64), (64, 64)))):
         if whole or number < 2:
