@@ -92,8 +92,8 @@ bool beginsAtVector(const KernelTensor &tensor) {
   return begin * dispatch::elementBytes(tensor.element) % kVectorBytes == 0;
 }
 
-/// Whether a mask hides keys by the number of a query, and queries of a head are many and no whole tiles: heads that share
-/// their keys may be computed one by one then (attention/attention_kernel.h).
+/// Whether a mask hides keys by the number of a query, and queries of a head are many and no whole tiles: heads that
+/// share their keys may be computed one by one then (attention/attention_kernel.h).
 bool isQueryOfHead(const KernelFunction &kernel, const Group &group, unsigned axis, const Extent &extent) {
   if (group.isReduced[axis] || (!extent.value && (extent.size <= kFewQueries || extent.size % kQueryTile == 0)))
     return false;
@@ -174,8 +174,8 @@ GroupShape GroupShape::of(const KernelFunction &kernel) {
         !areOne(shape.group, accesses, shape.axes.back().axes.back(), axis, mayEndHere) ||
         (!isShort && isReadByIndex(shape.group, axis) &&
          !areReadTogether(kernel, shape.group, shape.axes.back().axes.back(), axis)) ||
-        isQueryOfHead(kernel, shape.group, axis, extent) || axis == gates || axis == unrolled || shape.axes.back().axes.back() == unrolled ||
-        (areTwins && shape.group.isReduced[axis]))
+        isQueryOfHead(kernel, shape.group, axis, extent) || axis == gates || axis == unrolled ||
+        shape.axes.back().axes.back() == unrolled || (areTwins && shape.group.isReduced[axis]))
       shape.axes.push_back({{}, {}, shape.group.isReduced[axis], 1});
     SpaceAxis &last = shape.axes.back();
     last.axes.push_back(axis);

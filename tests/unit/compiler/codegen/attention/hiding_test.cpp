@@ -10,7 +10,8 @@ namespace {
 class HidingTest : public AttentionKernelTest {
 protected:
   /// @param body from %score, the loops %g, %m and %n and the element %length of the batch to %logit
-  void read(const std::string &body, const std::string &groups = "1") {
+  void read(const std::string &body, const std::string &groups = "1", const std::string &rows = "128",
+            const std::string &keys = "96") {
     const std::string text = R"mlir(
 func.func @k(%q: tensor<2xGx128x64xf16>, %key: tensor<2x96x64xf16>, %v: tensor<2x96x32xf16>, %lengths: tensor<2xLENGTH>) -> tensor<2xGx128x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -45,7 +46,11 @@ func.func @k(%q: tensor<2xGx128x64xf16>, %key: tensor<2x96x64xf16>, %v: tensor<2
   return %r : tensor<2xGx128x32xf32>
 }
 )mlir";
-    readKernel(text, {{"BODY", body}, {"LENGTH", "i64"}, {"xGx", "x" + groups + "x"}});
+    readKernel(text, {{"BODY", body},
+                      {"LENGTH", "i64"},
+                      {"xGx", "x" + groups + "x"},
+                      {"x128x", "x" + rows + "x"},
+                      {"x96x", "x" + keys + "x"}});
   }
 };
 
@@ -174,6 +179,30 @@ TEST_F(HidingTest, RowsOfSeveralDimensionsFollowATileThatBeginsWithThem) {
   // Rows do not grow with the dimension that comes first.
   read("%seen = arith.cmpi sge, %g, %n : index\n%logit = arith.select %seen, %score, %hidden : f32", "3");
   EXPECT_FALSE(hiding_.has_value());
+}
+
+TEST_F(HidingTest, HeadsThatAreNoWholeTilesAreOfTheBatch) {
+  const std::string causal = "%seen = arith.cmpi sge, %m, %n : index\n"
+                             "%logit = arith.select %seen, %score, %hidden : f32";
+  auto batch = [&] { return shape_->sizeOf(attention_->output.batch); };
+  read(causal, "3", "300", "300");
+  EXPECT_EQ(batch(), 6);
+  EXPECT_EQ(attention_->output.rows.size(), 1u);
+  EXPECT_EQ(attention_->scores.rows, attention_->output.rows);
+  EXPECT_EQ(attention_->scores.batch, attention_->output.batch);
+  ASSERT_TRUE(hiding_.has_value());
+  EXPECT_TRUE(hiding_->followRows());
+  // Whole tiles, few queries, and where half empty tiles would see more keys than a mask hides.
+  for (const auto &[rows, keys] : {std::pair("128", "300"), {"64", "300"}, {"130", "130"}}) {
+    read(causal, "3", rows, keys);
+    EXPECT_EQ(batch(), 2) << rows;
+  }
+  // Nothing follows the queries.
+  read("%logit = arith.mulf %score, %scale : f32", "3", "300", "300");
+  EXPECT_EQ(batch(), 2);
+  read("%seen = arith.cmpi sge, %c3, %n : index\n%logit = arith.select %seen, %score, %hidden : f32", "3", "300",
+       "300");
+  EXPECT_EQ(batch(), 2);
 }
 
 } // namespace
