@@ -305,6 +305,22 @@ bool isWidening(Operation *op) {
          llvm::all_of(op->getUsers(), [](Operation *user) { return isa<arith::ExtFOp>(user); });
 }
 
+/// Expectations compare what a program holds; others than scalars are held in another type.
+LogicalResult verifyExpectations(func::FuncOp function) {
+  bool ok = true;
+  function.walk([&](Operation *op) {
+    if (!isa<check::CheckDialect>(op->getDialect()))
+      return;
+    const auto *found =
+        llvm::find_if(op->getOpOperands(), [](OpOperand &operand) { return isForeignScalar(operand.get().getType()); });
+    if (found == op->getOpOperands().end())
+      return;
+    op->emitOpError() << "compares a value of type " << found->get().getType() << ", which a program cannot hold";
+    ok = false;
+  });
+  return success(ok);
+}
+
 LogicalResult verifyNoneLeft(func::FuncOp function) {
   auto leftType = [](Operation *op) -> Type {
     if (isWidening(op))
@@ -363,7 +379,7 @@ private:
       compareAsFloats(function);
       generalizeOther(function);
     }
-    if (failed(convertTypes(function, kept)))
+    if (failed(verifyExpectations(function)) || failed(convertTypes(function, kept)))
       return failure();
     RewritePatternSet patterns(&getContext());
     addSmallFloatPatterns(patterns);
