@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/attention/attention_kernel.h"
 
-#include "compiler/codegen/attention/hiding.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/attention/match.h"
 #include "compiler/dispatch/open_softmax.h"
@@ -117,45 +116,6 @@ static void orderAxes(Attention &attention, const GroupShape &shape) {
   }
 }
 
-/// Rows of heads that share their keys are rows of one product: heads, and the queries of each. A tile that has rows of
-/// two heads sees all keys, whatever a mask says (hiding.h). Where heads are no whole tiles, each may be an element of
-/// the batch instead, whose keys are those of the others, too: its last tile has fewer rows, and the mask counts.
-static void separateHeads(Attention &attention, const GroupShape &shape) {
-  constexpr uint32_t kBlockKeys = 128;
-  const std::optional<unsigned> row = lastOf(attention.output.rows, attention, shape, /*mustBeCompared=*/true);
-  if (!row || attention.output.rows.size() == 1 || attention.twin || attention.across)
-    return;
-  const std::optional<int64_t> length = shape.axes[*row].size;
-  if (length && *length <= kFewQueries)
-    return;
-  Attention apart = attention;
-  SmallVector<Product *, 3> products = {&apart.scores, &apart.output};
-  if (apart.second)
-    products.push_back(&*apart.second);
-  for (Product *product : products) {
-    auto isHead = [&](unsigned axis) { return axis != *row; };
-    llvm::copy_if(product->rows, std::back_inserter(product->batch), isHead);
-    llvm::sort(product->batch);
-    for (SmallVector<unsigned> *axes : {&product->rows, &product->left.across})
-      llvm::erase_if(*axes, isHead);
-  }
-  const std::optional<Hiding> together = hidingOf(shape, attention, kQueryTile),
-                              each = hidingOf(shape, apart, kQueryTile);
-  if (!each || !each->followRows() || (together && together->followRows()))
-    return;
-  // Blocks of keys that tiles see, as many hidden as below a diagonal.
-  const std::optional<int64_t> keys = shape.sizeOf(attention.output.reduced),
-                               rows = shape.sizeOf(attention.output.rows);
-  if (length && keys && rows) {
-    auto of = [](int64_t size, int64_t part) { return int64_t(llvm::divideCeil(uint64_t(size), uint64_t(part))); };
-    const int64_t blocks = of(*keys, kBlockKeys), tiles = of(*length, kQueryTile),
-                  inHead = std::max(tiles, tiles * blocks - tiles * (tiles - 1) / 2);
-    if (*rows / *length * inHead >= of(*rows, kQueryTile) * blocks)
-      return;
-  }
-  attention = apart;
-}
-
 /// Whether weights are multiplied as they are, but for their type.
 static bool isPlainFactor(const Product &output) {
   Value factor = output.left.value;
@@ -242,7 +202,6 @@ std::optional<Attention> Attention::of(const KernelFunction &kernel, const Group
                       .across = across,
                       .kept = kept};
   orderAxes(attention, shape);
-  separateHeads(attention, shape);
   return attention;
 }
 

@@ -93,7 +93,7 @@ bool beginsAtVector(const KernelTensor &tensor) {
 }
 
 /// Whether a mask hides keys by the number of a query, and queries of a head are many and no whole tiles: heads that
-/// share their keys may be computed one by one then (attention/attention_kernel.h).
+/// share their keys may be computed one by one then (attention/apart_heads.h).
 bool isQueryOfHead(const KernelFunction &kernel, const Group &group, unsigned axis, const Extent &extent) {
   if (group.isReduced[axis] || (!extent.value && (extent.size <= kFewQueries || extent.size % kQueryTile == 0)))
     return false;

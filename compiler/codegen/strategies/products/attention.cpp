@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/codegen/strategies/products/attention.h"
 
+#include "compiler/codegen/attention/apart_heads.h"
 #include "compiler/codegen/attention/few_queries/few_queries_attention.h"
 #include "compiler/codegen/attention/few_queries/key_ring.h"
 #include "compiler/codegen/attention/few_queries/wide_attention.h"
@@ -70,7 +71,7 @@ std::optional<WarpgroupChainShape> warpgroupChainOf(const GroupShape &shape, con
 } // namespace
 
 std::optional<Plan> AttentionStrategy::plan(const KernelFunction &kernel, const GroupShape &shape) const {
-  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  const std::optional<Attention> attention = attentionOf(kernel, shape);
   if (!attention)
     return std::nullopt;
   auto extents = [&](ArrayRef<unsigned> axes) {
@@ -163,7 +164,7 @@ std::vector<Plan> AttentionStrategy::plans(const KernelFunction &kernel, const G
   const std::optional<Plan> plan = this->plan(kernel, shape);
   if (!plan)
     return {};
-  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  const std::optional<Attention> attention = attentionOf(kernel, shape);
   if (const auto few = FewQueriesShape::of(shape, *attention))
     return fewQueriesPlans(*plan, *few, shape, *attention);
   if (!attention->across)
@@ -212,7 +213,7 @@ bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
 
 uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::TargetArch &target) const {
   const GroupShape shape = GroupShape::of(kernel);
-  const std::optional<Attention> attention = Attention::of(kernel, shape);
+  const std::optional<Attention> attention = attentionOf(kernel, shape);
   auto rows = kernel.strategy.getAs<IntegerAttr>("rows");
   if (kernel.strategy.contains("clears") || kernel.strategy.contains(kAddsParts))
     return kernel.threads;
@@ -294,7 +295,7 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
 }
 
 void AttentionStrategy::write(Writer &writer) const {
-  const std::optional<Attention> attention = Attention::of(writer.kernel, writer.shape);
+  const std::optional<Attention> attention = attentionOf(writer.kernel, writer.shape);
   const Multiplier multiplier = multiplierOf(writer.target);
   if (writer.choiceOr("clears", 0) != 0)
     return writeZeros(writer, attention->across->op->outputs.front().tensor);

@@ -2,6 +2,7 @@
 // The attention of a kernel function, for the tests of those who write its kernel.
 #pragma once
 
+#include "compiler/codegen/attention/apart_heads.h"
 #include "compiler/codegen/attention/hiding.h"
 #include "tests/unit/compiler/codegen/kernels.h"
 
@@ -43,7 +44,7 @@ protected:
     ASSERT_TRUE(mlir::succeeded(kernel)) << messages_;
     kernel_ = std::move(*kernel);
     shape_ = GroupShape::of(*kernel_);
-    attention_ = Attention::of(*kernel_, *shape_);
+    attention_ = attentionOf(*kernel_, *shape_);
     ASSERT_TRUE(attention_.has_value());
     hiding_ = hidingOf(*shape_, *attention_, 64);
   }
