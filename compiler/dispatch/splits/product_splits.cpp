@@ -2,6 +2,7 @@
 #include "compiler/dispatch/splits/product_splits.h"
 
 #include "abi/arch_table.h"
+#include "compiler/dialect/tile_pins.h"
 #include "compiler/dispatch/analysis/convolutions/convolution.h"
 #include "compiler/dispatch/analysis/groups/gates.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
@@ -228,12 +229,18 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
   return best;
 }
 
+/// Whether the program says into how many parts the blocks of a cluster take the sum.
+bool isPinnedToClusters(linalg::GenericOp op) {
+  const DictionaryAttr pin = tilePinOf(op);
+  return pin && pin.contains("deep");
+}
+
 } // namespace
 
 std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const std::optional<Contraction> product = productOf(op);
-  if (product && (product->isRouted() || op->hasAttr(kGatesAttr)))
+  if (product && (product->isRouted() || op->hasAttr(kGatesAttr) || isPinnedToClusters(op)))
     return ProductSplit{};
   if (!op.hasPureTensorSemantics() || !product || (product->rows.empty() && product->columns.empty()) ||
       llvm::is_contained(sizes, ShapedType::kDynamic) || llvm::is_contained(sizes, 0))
