@@ -12,9 +12,9 @@ namespace tenon::compiler::codegen {
 /// Product of the sizes where all are known.
 std::optional<int64_t> knownProduct(llvm::ArrayRef<Extent> extents);
 
-// Of attention: a tile has no more queries.
+// Of attention: queries of a large tile.
 inline constexpr int64_t kQueryTile = 128;
-// So many queries of all heads that share their keys are one tile.
+// Heads that have no more queries each stay together: those of several are one tile.
 inline constexpr int64_t kFewQueries = 64;
 
 struct SpaceAxis {
