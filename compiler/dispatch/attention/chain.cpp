@@ -16,7 +16,10 @@ constexpr unsigned kMostProducts = 2;
 // What a block holds of a row, and of a key, in shared memory and registers.
 constexpr int64_t kMostDeep = 128, kMostColumns = 128;
 // A tile has 64 rows or more, and as many keys; of fewer than this it would be nearly empty.
-constexpr int64_t kLeastRows = 16, kLeastKeys = 16, kLeastSharedKeys = 128;
+constexpr int64_t kLeastRows = 16, kLeastKeys = 16;
+// Of heads that share their keys so many, and no fewer than elements of a row: a race of shorter ones did not come
+// back, and it is not known whose kernel it was (benchmarks/results/closing_h200_2026_11_30g.md).
+constexpr int64_t kLeastSharedKeys = 128;
 
 /// f16 or bf16, where both sides are of it and are read as they stand; else null.
 Type factorOf(const Contraction &product) {
@@ -30,7 +33,6 @@ Type factorOf(const Contraction &product) {
 
 /// Whether tensor cores compute it in one kernel. Also where scores are no more than what they are computed from: to
 /// store and read them takes a kernel for each product and for each step between, and rows that may begin at no vector.
-/// Not so of heads that share their keys, whose gradients are stored for each of them and added up anyway.
 bool isWorthIt(const AttentionMatch &match, const Contraction &last, bool weightsAreLeft) {
   const Type factor = factorOf(last);
   const std::optional<int64_t> rows = knownSizeOf(last.op, weightsAreLeft ? last.rows : last.columns),
@@ -38,8 +40,8 @@ bool isWorthIt(const AttentionMatch &match, const Contraction &last, bool weight
                                keys = knownSizeOf(last.op, last.reduced);
   if (!factor || !columns || *columns == 0 || *columns > kMostColumns || (rows && *rows < kLeastRows))
     return false;
-  int64_t inRow = *columns;
-  bool isShared = false;
+  int64_t inRow = *columns; // elements of a row, of all that it is computed from
+  bool isShared = false;    // rows are those of several heads
   for (linalg::GenericOp op : match.scores) {
     const std::optional<Contraction> product = contractionOf(op);
     const std::optional<int64_t> depth = product ? knownSizeOf(op, product->reduced) : std::nullopt;
