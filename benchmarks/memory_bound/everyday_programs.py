@@ -11,6 +11,20 @@ from mlir_text import Tensor  # noqa: E402
 EPSILON = 1e-5
 
 
+def best_of_rows(f, x, count):
+    """The largest `count` of each row, in order, and their places."""
+    kind = x.kind
+    values, places = f.fill(kind, [x.shape[0], count], float("-inf")), f.fill("i32", [x.shape[0], count], 0)
+    name, a, b, c = f.fresh(), f.fresh(), f.fresh(), f.fresh()
+    f.line(f"{name}:2 = iree_linalg_ext.topk dimension(1) ins({x.name} : {x.type}) "
+           f"outs({values.name}, {places.name} : {values.type}, {places.type}) {{")
+    f.line(f"^bb0({a}: {kind}, {b}: {kind}):")
+    f.line(f"  {c} = arith.cmpf ogt, {a}, {b} : {kind}")
+    f.line(f"  iree_linalg_ext.yield {c} : i1")
+    f.line(f"}} -> {values.type}, {places.type}")
+    return Tensor(name + "#0", kind, values.shape), Tensor(name + "#1", "i32", places.shape)
+
+
 class Scalars:
     """f32 arithmetic in a body: s.add(a, b); numbers become constants."""
 

@@ -1,31 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The other side of everyday_programs.py in PyTorch: inputs, function, reference in float64."""
+import functools
+
 import torch
 import torch.nn.functional as F
 
 from everyday_programs import EPSILON
+import input_makers
+from input_makers import as_f32, axes, whole
 
 
 def workloads(Workload, uniform):
-    def several(*shapes):
-        """Inputs: for each a function from the case's shape to its own, or that and its type."""
-        def make(case, device):
-            given = [shape if isinstance(shape, tuple) else (shape, case.kind) for shape in shapes]
-            return [uniform(case, device, *own(case.shape), kind=kind) for own, kind in given]
-        return make
-
-    def whole(shape):
-        return shape
-
-    def axes(*which):
-        return lambda shape: tuple(shape[i] for i in which)
-
-    def as_f32(function):
-        """What half precision computes in f32 and rounds once."""
-        def run(*tensors):
-            out = function(*[t.float() if t.dtype in (torch.bfloat16, torch.float16) else t for t in tensors])
-            return out if tensors[0].dtype == torch.float64 else out.to(tensors[0].dtype)
-        return run
+    several = functools.partial(input_makers.several, uniform)
 
     def masked_softmax(x, mask):
         return torch.softmax(x * 0.125 + mask[:, None, None, :], -1)

@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from cases import KNOWN  # noqa: E402
 import everyday_programs  # noqa: E402
-from mlir_text import Function, Tensor, literal  # noqa: E402
+from mlir_text import Function, Tensor  # noqa: E402
 import random_programs  # noqa: E402
 import uncommon_programs  # noqa: E402
 
@@ -392,16 +392,7 @@ def sort_line(f, kind, shape):
 
 
 def topk(f, kind, shape):
-    x = f.argument(kind, *shape)
-    values, indices = f.fill(kind, [x.shape[0], TOP], float("-inf")), f.fill("i32", [x.shape[0], TOP], 0)
-    name, a, b, c = f.fresh(), f.fresh(), f.fresh(), f.fresh()
-    f.line(f"{name}:2 = iree_linalg_ext.topk dimension(1) ins({x.name} : {x.type}) "
-           f"outs({values.name}, {indices.name} : {values.type}, {indices.type}) {{")
-    f.line(f"^bb0({a}: {kind}, {b}: {kind}):")
-    f.line(f"  {c} = arith.cmpf ogt, {a}, {b} : {kind}")
-    f.line(f"  iree_linalg_ext.yield {c} : i1")
-    f.line(f"}} -> {values.type}, {indices.type}")
-    f.give(Tensor(name + "#0", kind, values.shape), Tensor(name + "#1", "i32", indices.shape))
+    f.give(*everyday_programs.best_of_rows(f, f.argument(kind, *shape), TOP))
 
 
 def histogram(f, kind, shape):

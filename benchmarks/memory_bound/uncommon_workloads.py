@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The other side of uncommon_programs.py in PyTorch: inputs, function, reference in float64."""
+import functools
+
 import torch
 import torch.nn.functional as F
 
 from everyday_programs import EPSILON
-from uncommon_programs import PIECES, TURNS
+import input_makers
+from input_makers import as_f32, axes, whole
+from uncommon_movement import PIECES, TURNS
 
 
 def workloads(Workload, uniform):
-    def several(*shapes):
-        """Inputs: for each a function from the case's shape to its own, or that and its type."""
-        def make(case, device):
-            given = [shape if isinstance(shape, tuple) else (shape, case.kind) for shape in shapes]
-            return [uniform(case, device, *own(case.shape), kind=kind) for own, kind in given]
-        return make
-
-    def whole(shape):
-        return shape
-
-    def axes(*which):
-        return lambda shape: tuple(shape[i] for i in which)
+    several = functools.partial(input_makers.several, uniform)
 
     def integers(low, high, own=whole, kind=torch.uint8):
         return lambda case, device: torch.randint(low, high, own(case.shape), device=device, dtype=kind)
@@ -32,14 +25,6 @@ def workloads(Workload, uniform):
 
     def drawn(own=whole, kind=None):
         return lambda case, device: uniform(case, device, *own(case.shape), kind=kind)
-
-    def as_f32(function):
-        """What half precision computes in f32 and rounds once."""
-        def run(*tensors):
-            out = function(*[t.float() if t.dtype in (torch.bfloat16, torch.float16) else t for t in tensors])
-            kind = tensors[0].dtype
-            return out if kind == torch.float64 else tuple(o.to(kind) for o in out) if isinstance(out, tuple) else out.to(kind)
-        return run
 
     one, two = several(whole), several(whole, whole)
     found = {}
