@@ -103,12 +103,27 @@ std::string upperHalfOfProduct(const Instruction &of) {
          "mov.b64 {%tenon_lower, " + print(of.operands[0]) + "}, %tenon_product; }";
 }
 
+/// setp.eq.b16 p, a, b, or of 32 bits, which may be extended ones; where the larger or smaller of 16 bits is taken
+bool isEqualityOfExtremes(const Instruction &of, const RegisterFacts &registers) {
+  const unsigned bits = bitsOfType(lastType(of));
+  return registers.takesNarrowExtremes() && of.opcode == "setp" && of.hasModifier("eq") && of.modifiers.size() == 2 &&
+         (bits == 16 || bits == 32) && !ptx::isFloat(lastType(of)) && of.operands.size() == 3 &&
+         of.operands[0].kind == Kind::Name;
+}
+std::string notDifferent(const Instruction &of) {
+  const std::string type(of.modifiers.back());
+  return "{ .reg .pred %tenon_differ; setp.ne." + type + " %tenon_differ, " + print(of.operands[1]) + ", " +
+         print(of.operands[2]) + "; " + guardOf(of) + "not.pred " + print(of.operands[0]) + ", %tenon_differ; }";
+}
+
 /// An instruction in another way; empty: as it is.
 std::string rewritten(const Instruction &of, uint32_t index, const RegisterFacts &registers) {
   if (isOtherSign(of, registers))
     return otherSign(of);
   if (isHighProduct(of))
     return upperHalfOfProduct(of);
+  if (isEqualityOfExtremes(of, registers))
+    return notDifferent(of);
   if (const std::optional<size_t> bound = registers.clampOf(index))
     return boundOfNaN(of, *bound);
   if (readsBits(of, index, registers))

@@ -32,6 +32,12 @@ bool isFloatingType(ptx::ScalarType type) {
   return type == ptx::ScalarType::F16 || type == ptx::ScalarType::BF16 || ptx::isSingleOrDouble(type);
 }
 
+/// Of 16 bits, alone or in pairs.
+bool isNarrowInteger(ptx::ScalarType type) {
+  return type == ptx::ScalarType::S16 || type == ptx::ScalarType::U16 || type == ptx::ScalarType::S16x2 ||
+         type == ptx::ScalarType::U16x2;
+}
+
 /// What gives an operand as it is, or with another sign.
 bool isCopy(std::string_view opcode) {
   return opcode == "mov" || opcode == "selp" || opcode == "neg" || opcode == "abs";
@@ -116,6 +122,7 @@ void RegisterFacts::follow(uint32_t instruction) {
     return;
   takesSignedExtremes_ |= (of.opcode == "max" || of.opcode == "min" || of.opcode == "abs") && // written as one
                           lastType(of) == ptx::ScalarType::S32;
+  takesNarrowExtremes_ |= (of.opcode == "max" || of.opcode == "min") && isNarrowInteger(lastType(of));
   if (of.opcode == "max" && of.operands.size() == 3 && !of.hasModifier("NaN"))
     for (size_t k : {1, 2})
       if (const std::optional<double> bound = constantOf(instruction, k); bound && *bound == 0)

@@ -38,6 +38,8 @@ public:
   std::optional<size_t> clampOf(uint32_t instruction) const;
   /// Whether the larger or the smaller of two signed integers of 32 bits is taken anywhere.
   bool takesSignedExtremes() const { return takesSignedExtremes_; }
+  /// Whether the larger or the smaller of two integers of 16 bits is taken anywhere, alone or in pairs.
+  bool takesNarrowExtremes() const { return takesNarrowExtremes_; }
 
 private:
   struct Facts {
@@ -54,7 +56,7 @@ private:
   const ptx::Function *function_;
   const ptx::DefUse *uses_;
   std::vector<Facts> facts_; // [registers]
-  bool takesSignedExtremes_ = false;
+  bool takesSignedExtremes_ = false, takesNarrowExtremes_ = false;
 };
 
 } // namespace tenon::compiler::codegen

@@ -108,6 +108,19 @@ TEST(PtxasErrorsTest, UpperHalvesAreThoseOfWideProducts) {
   around("\tmul.hi.u64 \t%rd3, %rd1, %rd2;\n\tmul.lo.s32 \t%r3, %r1, %r2;\n\tmul.hi.u16 \t%rs3, %rs1, %rs2;", 0);
 }
 
+TEST(PtxasErrorsTest, EqualityWithASmallerOneIsNoDifference) {
+  contains(around("\tmin.u16 \t%rs3, %rs1, 192;\n\tsetp.eq.b16 \t%p1, %rs3, 192;", 1),
+           "{ .reg .pred %tenon_differ; setp.ne.b16 %tenon_differ, %rs3, 192; not.pred %p1, %tenon_differ; }");
+  contains(
+      around("\tmax.s16x2 \t%r3, %r1, %r2;\n\tmov.b32 \t{%rs1, %rs2}, %r3;\n\t@!%p2 setp.eq.s16 \t%p2, %rs1, %rs4;", 1),
+      "setp.ne.s16 %tenon_differ, %rs1, %rs4; @!%p2 not.pred %p2, %tenon_differ; }");
+  around("\tsetp.eq.b16 \t%p1, %rs3, %rs2;\n\tmin.s16 \t%rs3, %rs1, %rs2;", 1); // in a loop
+  around("\tmin.u16 \t%rs3, %rs1, 192;\n\tsetp.ne.b16 \t%p1, %rs3, 192;\n\tsetp.lt.u16 \t%p2, %rs3, 192;", 0);
+  around("\tmin.u32 \t%r3, %r1, 192;\n\tsetp.eq.b32 \t%p1, %r3, 192;\n\tsetp.eq.b16 \t%p1, %rs3, %rs2;", 0);
+  around("\tmin.u16 \t%rs3, %rs1, 192;\n\tcvt.u32.u16 \t%r3, %rs3;\n\tsetp.eq.b32 \t%p1, %r3, 192;", 1);
+  around("\tmin.u16 \t%rs3, %rs1, 192;\n\tsetp.eq.b64 \t%p1, %rd3, 192;\n\tsetp.eq.f16 \t%p2, %rs1, %rs2;", 0);
+}
+
 TEST(PtxasErrorsTest, RegistersOfOtherBranchesMayHaveOtherMinima) {
   // What LLVM prints where two minima of branches meet and the larger of that and 0 is taken.
   const std::string both = around("\tmin.f32 \t%r4, %r1, 0f3F800000;\n\tmin.NaN.f32 \t%r4, %r1, 0f3F800000;\n"
