@@ -338,18 +338,18 @@ FailureOr<Function> lowerBlocks(func::FuncOp op, const ProgramTables &tables, Co
 
 } // namespace
 
-LogicalResult verifySignature(func::FuncOp function) {
+LogicalResult verifySignature(func::FuncOp function, function_ref<bool(Type)> excused) {
   constexpr StringLiteral kWanted = ": a tensor or a scalar is wanted, as tensor<4xf32>, tensor<?xi8>, i32 or f32";
   bool ok = true;
   for (BlockArgument argument : function.getArguments()) {
-    if (toInputType(argument.getType()))
+    if (toInputType(argument.getType()) || excused(argument.getType()))
       continue;
     emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of '@" << function.getSymName()
                                  << "' has type " << argument.getType() << ", which a program cannot take" << kWanted;
     ok = false;
   }
   for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
-    if (toValueType(type))
+    if (toValueType(type) || excused(type))
       continue;
     function.emitError() << "result " << index << " of '@" << function.getSymName() << "' has type " << type
                          << ", which a program cannot return" << kWanted;

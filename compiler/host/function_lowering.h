@@ -16,8 +16,9 @@
 namespace tenon::compiler::host {
 
 /// Every argument and result of `function` is a tensor or scalar that a program can hold. Each that is not is an error,
-/// arguments at their own place.
-mlir::LogicalResult verifySignature(mlir::func::FuncOp function);
+/// arguments at their own place, unless `excused` says that it would have become one.
+mlir::LogicalResult verifySignature(
+    mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Type)> excused = [](mlir::Type) { return false; });
 
 /// What functions name of the program.
 struct ProgramTables {

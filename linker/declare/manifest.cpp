@@ -9,6 +9,7 @@
 #include "support/files/file.h"
 #include "support/files/near_files.h"
 #include "support/text/nearest_names.h"
+#include "support/text/text.h"
 
 #include "linker/object/object.h"
 #include "linker/object/object_kind.h"
@@ -89,6 +90,11 @@ void addRead(ObjectInput object, std::optional<abi::TargetArch> target, const st
     const SourceLocation place{object.path, 0, 0};
     const std::string_view word = targetDirective(object.bytes);
     const ObjectKind kind = detectObjectKind(object.bytes);
+    if (word.empty() && !object.declaredAt.known() && trimmed(object.bytes).starts_with('{')) {
+      diagnostics.error(place, "K-1", "this is JSON, and an object is wanted here")
+          .withFix("a link has one manifest, which stands first: put its exports and objects there");
+      return;
+    }
     if (word.empty()) {
       const bool mayBePtx = kind == ObjectKind::Ptx || kind == ObjectKind::Unknown;
       Diagnostic &error =

@@ -76,6 +76,7 @@ void Parser::swapBodies(Function &a, Function &b) {
 }
 
 bool Parser::parseFunctionHeader(Function &function) {
+  mayBeUnnamed_ = function.isEntry;
   if (atDirective(Directive::Attribute) && !parseAttribute(nullptr))
     return false;
   if (!function.isEntry && at(TokenKind::LeftParen) && !parseParameterList(function.returns))
@@ -223,7 +224,8 @@ bool Parser::parseLabelOrInstruction(Function &function) {
   if (!lexer_.followedBy(':'))
     return parseInstruction(function);
   Token name = token_;
-  advance();
+  if (std::string_view label; !parseName(label, "a label"))
+    return false;
   advance();
   if (atDirective(Directive::BranchTargets) || atDirective(Directive::CallTargets) ||
       atDirective(Directive::CallPrototype))
@@ -244,6 +246,7 @@ bool Parser::parseLabelTable(Function &function, const Token &name) {
   advance();
   if (kind == Statement::Kind::CallPrototype) {
     Function header;
+    mayBeUnnamed_ = true;
     if (at(TokenKind::LeftParen) && !parseParameterList(table.returns))
       return false;
     if (!atWord("_"))

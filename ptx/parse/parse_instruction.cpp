@@ -89,6 +89,8 @@ bool Parser::parseOperand(Operand &operand, unsigned depth) {
       break;
     }
     advance();
+    if (atWord("_"))
+      return unexpected("the name of a register", "'_' stands for a result that nobody wants, it has no value");
     parsed = parseNameOperand(operand, depth);
     (isNot ? operand.negated : operand.minus) = true;
     break;
@@ -103,12 +105,12 @@ bool Parser::parseOperand(Operand &operand, unsigned depth) {
 /// name, name.x, name+8, _, and either side of p|q.
 bool Parser::parseNameOperand(Operand &operand, unsigned depth) {
   Token begin = token_;
-  operand.kind = atWord("_") ? Operand::Kind::Sink : Operand::Kind::Name;
-  if (!parseName(operand.name, "an operand"))
+  if (atWord("_")) {
+    operand.kind = Operand::Kind::Sink;
+    advance();
+  } else if (operand.kind = Operand::Kind::Name; !parseName(operand.name, "an operand")) {
     return false;
-  if (operand.kind == Operand::Kind::Sink)
-    operand.name = {};
-  else if (at(TokenKind::Dotted)) { // %tid.x, %v.b0
+  } else if (at(TokenKind::Dotted)) { // %tid.x, %v.b0
     if (!adjacent())
       return unexpected("',' or ';'", "join the parts of a name: %tid.x");
     advance();
@@ -136,6 +138,8 @@ bool Parser::parseAddress(Operand &operand, unsigned depth) {
   advance();
   do {
     Operand part;
+    if (atWord("_"))
+      return unexpected("an address", "'_' stands for a result that nobody wants, it has no value");
     if (!parseOperand(part, depth + 1))
       return false;
     operands_.push_back(part);

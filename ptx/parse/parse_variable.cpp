@@ -113,8 +113,13 @@ bool Parser::parseDeclarator(Variable &variable, Place place) {
   variable.line = token_.line;
   variable.column = token_.column;
   variable.range = {token_.begin, token_.end};
-  if (!parseName(variable.name, place == Place::Parameter ? "the name of a parameter" : "the name of a variable"))
+  if (place == Place::Parameter && atWord("_") && mayBeUnnamed_) {
+    variable.name = text();
+    advance();
+  } else if (!parseName(variable.name,
+                        place == Place::Parameter ? "the name of a parameter" : "the name of a variable")) {
     return false;
+  }
   if (at(TokenKind::Less)) {
     if (variable.space != StateSpace::Reg)
       return fail("P-7", "found '<' behind " + quoteText(variable.name) + ", which is no register",

@@ -8,6 +8,7 @@
 #include "ptx/parse/parser.h"
 
 #include "ptx/parse/parser_state.h"
+#include "ptx/words/characters.h"
 
 #include <iterator>
 #include <utility>
@@ -130,6 +131,9 @@ bool Parser::expectSemicolon() {
 bool Parser::parseName(std::string_view &name, std::string_view wanted) {
   if (!at(TokenKind::Identifier))
     return unexpected(wanted);
+  if (isNoName(text()))
+    return unexpected(wanted, atWord("_") ? "'_' stands for a result that nobody wants, nothing can be called so"
+                                          : "'WARP_SZ' is the number 32, nothing can be called so");
   name = text();
   advance();
   return true;

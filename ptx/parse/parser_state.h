@@ -172,7 +172,8 @@ private:
   Token token_;
   uint32_t previousEnd_ = 0;
   uint32_t previousLine_ = 1;
-  unsigned openBraces_ = 0; // of operands in the statement at hand: recovery must not take their `}` for the body's
+  unsigned openBraces_ = 0;   // of operands in the statement at hand: recovery must not take their `}` for the body's
+  bool mayBeUnnamed_ = false; // parameters may be `_`: of a kernel or a prototype
   uint64_t paddingLeft_ = 1u << 20; // zeros that short groups of initialisers may still take; more is a mistake
   bool headerReported_ = false;
   const BodyVisitor *visit_ = nullptr; // bodies are shown and dropped

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -76,6 +77,11 @@ struct Characters16 {
   __m128i bytes;
 };
 #endif
+
+/// Words that begin like names and are none: nothing may be called so.
+inline bool isNoName(std::string_view word) {
+  return word == "_" || word == "WARP_SZ";
+}
 
 /// Where the `//` comment at `p` ends: at a line end, a NUL, or `end`.
 inline const char *lineCommentEnd(const char *p, const char *end) {

@@ -89,6 +89,8 @@ const char *readSimpleVariable(const TextPlace &place, const char *end, Variable
     return nullptr;
   const char *nameEnd = wordEnd(p + 1, end);
   variable.name = {p, size_t(nameEnd - p)};
+  if (isNoName(variable.name))
+    return nullptr;
   variable.line = place.line;
   variable.column = place.columnOf(p);
   if (*nameEnd != '<')

@@ -54,7 +54,7 @@ public:
     instruction.predicateNegated = *p == '!';
     p += instruction.predicateNegated;
     const char *end = is(*p, kWordStart) ? readWord(p, instruction.predicate, instruction.predicateNumbered) : nullptr;
-    if (!end || !isBlank(*end))
+    if (!end || !isBlank(*end) || (is(*p, kOddName) && isNoName(instruction.predicate)))
       return nullptr;
     end = skipBlanks(end);
     return is(*end, kWordStart) && hasRoom(end) ? end : nullptr;
@@ -65,7 +65,7 @@ public:
     const char *begin = spelling.data(), *end = begin + spelling.size();
     const char following = *skipClass(end, kBlank);
     if (wordEnd(begin + 1, end_) != end - 1 || *begin == '%' || following == '.' || following == '/' ||
-        following == ':')
+        following == ':' || isNoName({begin, size_t(end - 1 - begin)}))
       return nullptr;
     return end;
   }

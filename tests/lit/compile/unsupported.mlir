@@ -9,6 +9,18 @@
 // RUN: not tenon-compile %t/count.mlir --object-search-path=%S/Inputs -o %t/count.tenon 2>&1 | FileCheck %t/count.mlir
 // RUN: tenon-compile %t/empty.mlir -o %t/empty.tenon 2>&1 | FileCheck %t/empty.mlir
 // RUN: not ls %t/types.tenon
+// RUN: not tenon-compile %t/scalar.mlir -o %t/scalar.tenon 2>&1 | FileCheck %t/scalar.mlir
+
+//--- scalar.mlir
+// The scalar alone is refused: tensors of such elements cross as bytes.
+// CHECK: scalar.mlir:[[#@LINE+2]]:32: error: argument 1 of '@f' has type 'i4', which a program cannot take
+// CHECK-NOT: error:
+func.func @f(%a: tensor<8xi4>, %s: i4) -> tensor<8xi4> {
+  return %a : tensor<8xi4>
+}
+func.func @g(%a: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
+  return %a : tensor<4xf8E4M3FN>
+}
 
 //--- types.mlir
 // CHECK: types.mlir:[[#@LINE+1]]:14: error: argument 0 of '@f' has type 'memref<4xf32>', which a program cannot take: a tensor or a scalar is wanted, as tensor<4xf32>, tensor<?xi8>, i32 or f32

@@ -156,6 +156,11 @@ TEST_F(Manifest, AddsObjectsOfTheCommandLine) {
                   "fix: unpack it and give the PTX in it"))
       << diagnostics_.toString();
   EXPECT_TRUE(has("error: [K-1] the object has no .target, and none is given for it")) << diagnostics_.toString();
+  ASSERT_TRUE(writeFile(folder_ + "second.json", "\n {\"exports\": []}").ok());
+  addObject(job, folder_ + "second.json", {}, diagnostics_);
+  EXPECT_TRUE(has("error: [K-1] this is JSON, and an object is wanted here\n"
+                  "fix: a link has one manifest, which stands first: put its exports and objects there"))
+      << diagnostics_.toString();
 }
 
 } // namespace

@@ -173,6 +173,22 @@ TEST(PtxInstruction, ReportsEveryErrorInABody) {
       {R"(mov.b64 %rd1, {%r1, %r2;)", "k.ptx:5:24: error: [P-4] found ';', expected ',' or '}'\n"},
       {R"(call (r, foo, (a);)", "k.ptx:5:16: error: [P-8] found 'a', expected a constant\n"
                                 "fix: constant expressions hold numbers and WARP_SZ, no names\n"},
+      {R"(@WARP_SZ ret;)", "k.ptx:5:2: error: [P-4] found 'WARP_SZ', expected a predicate register\n"
+                           "fix: 'WARP_SZ' is the number 32, nothing can be called so\n"},
+      {R"(@_ ret;)", "k.ptx:5:2: error: [P-4] found '_', expected a predicate register\n"
+                     "fix: '_' stands for a result that nobody wants, nothing can be called so\n"},
+      {R"(neg.s32 %r1, -_;)", "k.ptx:5:15: error: [P-4] found '_', expected the name of a register\n"
+                              "fix: '_' stands for a result that nobody wants, it has no value\n"},
+      {R"(ld.u32 %r1, [_];)", "k.ptx:5:14: error: [P-4] found '_', expected an address\n"
+                              "fix: '_' stands for a result that nobody wants, it has no value\n"},
+      {"_:\nret;", "k.ptx:5:1: error: [P-4] found '_', expected a label\n"
+                   "fix: '_' stands for a result that nobody wants, nothing can be called so\n"},
+      {"WARP_SZ: ret;", "k.ptx:5:1: error: [P-4] found 'WARP_SZ', expected a label\n"
+                        "fix: 'WARP_SZ' is the number 32, nothing can be called so\n"},
+      {".reg .b32 WARP_SZ;", "k.ptx:5:11: error: [P-4] found 'WARP_SZ', expected the name of a variable\n"
+                             "fix: 'WARP_SZ' is the number 32, nothing can be called so\n"},
+      {".reg .b32 a, _;", "k.ptx:5:14: error: [P-4] found '_', expected the name of a variable\n"
+                          "fix: '_' stands for a result that nobody wants, nothing can be called so\n"},
       {R"(mov.u32 %r1, %tid .x;)", "k.ptx:5:19: error: [P-4] found '.x', expected ',' or ';'\n"
                                    "fix: join the parts of a name: %tid.x\n"},
   };
