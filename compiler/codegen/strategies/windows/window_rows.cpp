@@ -49,6 +49,14 @@ SmallVector<Value> loadPiece(KernelBuilder &k, Value is, Value from, Value first
   return elements;
 }
 
+/// Whether each loop is part of one dimension alone.
+bool hasLoopsOnce(AffineMap map) {
+  for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+    if (llvm::count_if(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(loop); }) > 1)
+      return false;
+  return true;
+}
+
 } // namespace
 
 std::optional<Slide> Slide::of(const GroupShape &shape, linalg::GenericOp op, AffineMap map, unsigned dimension,
@@ -101,6 +109,9 @@ std::optional<ImageRows> ImageRows::of(const KernelFunction &kernel, const Group
       if (!slide)
         return true;
       static_cast<Slide &>(rows) = *slide;
+      // What neighbours share is where it lies: a loop that says so twice, as the gradient of im2col does, moves it.
+      if (!hasLoopsOnce(rows.image.map))
+        return false;
       // Where a row lies does not depend on how many images there are.
       if (found ||
           llvm::any_of(llvm::drop_begin(rows.image.shape), [](const Extent &extent) { return bool(extent.value); }))
@@ -218,8 +229,16 @@ bool slidesDownColumns(const KernelFunction &kernel, const GroupShape &shape, si
     return false;
   const std::optional<ImageRows> rows = ImageRows::of(kernel, shape);
   const std::optional<WindowAlong> down = windowAlong(kernel, shape, shape.parallel - 2);
-  // Rows of the window one after the other, and nothing else that is summed over.
-  return rows && down && down->axis == shape.parallel && rows->axis == down->axis + 1;
+  if (!rows || !down)
+    return false;
+  // Rows of the window one after the other, and nothing else that is summed over; they are the image's own.
+  const AffineMap map = rows->image.map;
+  const bool isOfImage = llvm::any_of(llvm::seq(map.getNumResults() - 1), [&](unsigned dimension) {
+    const std::optional<Slide> slide = Slide::of(shape, rows->op->op, map, dimension, shape.parallel - 2);
+    return slide && slide->axis == down->axis && slide->step == down->step && slide->length == down->length &&
+           slide->apart == std::abs(down->apart) && slide->isBackwards == (down->apart < 0);
+  });
+  return isOfImage && down->axis == shape.parallel && rows->axis == down->axis + 1;
 }
 
 std::optional<WindowTile> tileOfRows(const KernelFunction &kernel, const GroupShape &shape, size_t sums) {

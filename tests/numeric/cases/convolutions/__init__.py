@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Convolutions and their gradients."""
-from cases.convolutions import forward, gradients, groups, phases, tiles
+from cases.convolutions import forward, gradients, groups, phases, tiles, twice
 
-MODULES = (forward, gradients, groups, phases, tiles)
+MODULES = (forward, gradients, groups, phases, tiles, twice)
