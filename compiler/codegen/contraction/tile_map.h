@@ -58,7 +58,8 @@ void storeBox(KernelBuilder &k, mlir::Value map, llvm::ArrayRef<mlir::Value> beg
 
 /// Nothing where the operand is computed, or where a tile of it is no boxes: its rows or its reduced elements are no
 /// single dimension of the tensor (or several, outermost), and no patches either (rows: of the left operand). Reduced
-/// elements may be several dimensions anywhere, of which steps have a part of the innermost, and so may the batch. Of
+/// elements may be several dimensions anywhere, of which steps have a part of the innermost, and so may the batch. No
+/// loop is two dimensions of it, as of a diagonal. Of
 /// an operand that lies across, a box is 128 bytes of neighbours, wherever the next ones lie. Rows of a routed product
 /// are no box.
 /// @param side positions across a tile; @param depth reduced elements of a step, 128 bytes of them

@@ -219,6 +219,17 @@ def cases(sizes):
                     pair(spec, operand, shape, False),
                     lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
                     lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
+        # A loop that is two dimensions of an operand, the outermost ones too, which tensor maps have as one where they are two loops.
+        if (operand, result) in (("bf16", "f32"), ("f16", "f32"), ("i8", "i32"), ("f32", "f32")):
+            for number, (spec, shape) in enumerate((("ik,jjk->ij", (3, 72, 128)), ("ik,jjk->ij", (130, 72, 64)), ("ik,kkj->ij", (64, 64, 80)),
+                                                    ("iik,kj->ij", (72, 136, 64)), ("bbik,bkj->bij", (40, 64, 64)), ("bik,bbjk->bij", (72, 40, 128)),
+                                                    ("ikk,kj->ij", (64, 128, 64)), ("ik,jkj->ij", (64, 64, 72)))):
+                if not whole and number % 2 != kind % 2:
+                    continue
+                yield Case(f"contraction of a diagonal {spec}", name, one(
+                    pair(spec, operand, shape, number % 3 == 2),
+                    lambda f, a, b, spec=spec, operand=operand, result=result: contract(f, spec, operand, result, a, b),
+                    lambda a, b, spec=spec, result=result: contracted(spec, result, a.v, b.v)))
         # Enough multiplications that operands whose rows are not aligned are copied (compiler/dispatch/products/matrix_product.cpp).
         if (operand, result) in (("bf16", "f32"), ("f32", "f32"), ("i8", "i32")):
             for spec in ("ik,kj->ij", "ki,jk->ij"):
