@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/sequences/random_sequence.h"
 
-#include "support/random.h"
 #include "tests/golden/values.h"
+#include "tests/sequences/drawing.h"
+#include "tests/sequences/pair_sequence.h"
 
 #include <cmath>
-#include <set>
 
 namespace tenon::sequences {
 namespace {
 
-/// Either zero, in an element of a floating-point type. With it a smaller-of-1 becomes a saturation in ptxas.
-bool isZero(const std::string &type, uint64_t bits) {
-  if (type == "f64")
-    return bits << 1 == 0;
-  if (type == "f32")
-    return (bits & 0x7fffffff) == 0;
-  return (type[0] == 'f' || type.rfind("bf", 0) == 0) && (bits & 0x7fff) == 0;
-}
-
-class Generator {
+class Generator : public Drawing {
 public:
-  Generator(const std::vector<OpcodeForms> &table, uint64_t seed) : table_(table), random_(seed * 2 + 1) {
-    sequence_.seed = seed;
+  Generator(const std::vector<OpcodeForms> &table, uint64_t seed) : Drawing(seed), table_(table) {
     double sum = 0;
     for (const OpcodeForms &row : table) // cvt and setp have hundreds of forms
       weights_.push_back(sum += std::sqrt(static_cast<double>(row.forms.size())));
@@ -48,92 +38,8 @@ public:
   }
 
 private:
-  size_t below(size_t bound) { return static_cast<size_t>(random_.next() % bound); }
-  bool chance(double share) { return random_.uniform() < share; }
-
-  void input(const std::string &type) {
-    sequence_.inputs.push_back(type);
-    define(type);
-  }
-  uint32_t define(const std::string &type, const FormEntry *entry = nullptr) {
-    Register made{type};
-    if (entry) {
-      made.isLoose = entry->givesLoose && type != "pred";
-      made.unread = entry->isUnread ? entry->form : nullptr;
-      made.isExtended = entry->isExtended;
-    }
-    sequence_.registers.push_back(made);
-    visible_.push_back(static_cast<uint32_t>(sequence_.registers.size() - 1));
-    return visible_.back();
-  }
-
-  Source constant(const std::string &type, bool mayBeImmediate) {
-    Source source;
-    source.kind = mayBeImmediate && chance(0.7) ? Source::Kind::Immediate : Source::Kind::Moved;
-    source.type = type;
-    source.bits = golden::drawValue(type, random_);
-    return source;
-  }
-
-  /// A register as wide as the type, rather a late one and of that type; none: a constant.
-  Source reg(const std::string &type, bool takesLoose, const FormEntry *reader = nullptr) {
-    std::vector<uint32_t> same, any;
-    for (uint32_t candidate : visible_) {
-      const Register &what = sequence_.registers[candidate];
-      if (what.unread || bitsOf(what.type) != bitsOf(type) || (what.isLoose && !(takesLoose && what.type == type)))
-        continue;
-      if (reader && ((what.isExtended && reader->form->body.find("mov.b") != std::string::npos) ||
-                     (reader->readsBits && (what.type[0] == 'f' || what.type.rfind("bf", 0) == 0))))
-        continue;
-      any.push_back(candidate);
-      if (what.type == type)
-        same.push_back(candidate);
-    }
-    const std::vector<uint32_t> &from = !same.empty() && chance(0.7) ? same : any;
-    if (from.empty())
-      return constant(type, false);
-    Source source;
-    source.type = type;
-    source.reg = from[from.size() - 1 - (chance(0.6) ? below(std::min<size_t>(3, from.size())) : below(from.size()))];
-    return source;
-  }
-
-  Source source(const FormEntry &entry, size_t operand) {
-    const std::string &type = entry.form->operands[operand];
-    if (entry.form->values.rfind("range:", 0) == 0) { // right within these bounds only
-      double low = 0, high = 1;
-      sscanf(entry.form->values.c_str(), "range:%lf:%lf", &low, &high);
-      Source source = constant(type, takesImmediate(*entry.form, operand));
-      source.bits = golden::encodeNumber(type, low + (high - low) * random_.uniform());
-      return source;
-    }
-    const std::string instruction = entry.form->instruction();
-    auto is = [&](const char *opcode) { return instruction.rfind(opcode, 0) == 0; };
-    if (chance(constants_) && !is("add.s16x2") && !is("add.u16x2")) {
-      Source source = constant(type, takesImmediate(*entry.form, operand));
-      if (operand > 0 && type == "u32") { // a place, a length or a distance; ptxas refuses some and folds others wrong
-        if (is("bfe") || is("bfi"))
-          source.bits &= 15;
-        if (is("shl.b16") || (is("shr.") && bitsOf(entry.form->operands[0]) == 16))
-          source.bits &= 0xffff;
-      }
-      if (is("max") || is("setp"))
-        while (isZero(type, source.bits))
-          source.bits = golden::drawValue(type, random_);
-      return source;
-    }
-    return reg(type, entry.takesLoose, &entry);
-  }
-
   /// Three to six forms, each of which takes what another one gives; mostly of what compilers print.
   void chooseFew() {
-    static const std::set<std::string> common = {"abs", "add", "and", "cvt",  "fma", "mad", "max", "min", "mul",
-                                                 "neg", "not", "or",  "selp", "shl", "shr", "sub", "xor"};
-    auto isPrinted = [](const FormEntry &entry) {
-      const std::string instruction = entry.form->instruction();
-      return common.count(opcodeOf(*entry.form)) && instruction.find(".sat") == std::string::npos &&
-             instruction.find(".xorsign") == std::string::npos;
-    };
     const bool isCommon = chance(0.8);
     static const unsigned widths[] = {16, 32, 32, 32, 32, 64};
     const unsigned width = widths[below(6)];
@@ -171,11 +77,7 @@ private:
     const FormEntry *entry = &chooseForm();
     while ((depth_ && entry->ofWarp) || (hasParted_ && entry->needsAllLanes))
       entry = &chooseForm();
-    Step step;
-    step.form = entry->form;
-    step.numbers = random_.next();
-    for (size_t k = 0; k < entry->form->operands.size(); ++k)
-      step.sources.push_back(source(*entry, k));
+    Step step = stepOf(*entry);
     const bool isGuarded = kind < 4 && entry->isSingle && !entry->ofWarp && !entry->isUnread && !entry->givesLoose &&
                            entry->form->results.size() == 1 && !entry->form->operands.empty();
     if (isGuarded) {
@@ -184,8 +86,7 @@ private:
       step.isNegated = chance(0.5);
       step.otherwise = chance(0.3) ? constant(entry->form->results[0], false) : reg(entry->form->results[0], false);
     }
-    for (const std::string &type : entry->form->results)
-      step.results.push_back(define(type, entry));
+    defineResults(step, *entry);
     steps.push_back(std::move(step));
     if (!few_.empty() && !isGuarded && chance(0.2))
       repeat(steps, *entry);
@@ -288,10 +189,6 @@ private:
   const std::vector<OpcodeForms> &table_;
   std::vector<double> weights_;        // summed up
   std::vector<const FormEntry *> few_; // none: all forms
-  SplitMix64 random_;
-  Sequence sequence_;
-  std::vector<uint32_t> visible_;
-  double constants_ = 0;
   int depth_ = 0;
   bool hasParted_ = false; // lanes may have been apart
 };
@@ -299,7 +196,7 @@ private:
 } // namespace
 
 Sequence randomSequence(const std::vector<OpcodeForms> &table, uint64_t seed) {
-  return Generator(table, seed).run();
+  return seed >= kSeedsOfPairs ? pairSequence(table, seed) : Generator(table, seed).run();
 }
 
 std::vector<uint64_t> inputsOf(const Sequence &sequence) {

@@ -7,8 +7,8 @@
 
 namespace tenon::sequences {
 
-/// Sequences of these seeds and higher ones repeat a few forms of one width. What ptxas makes one instruction of is
-/// three or four of these in a row, which seldom come together where all forms do.
+/// Sequences of these seeds and higher ones (up to those of pair_sequence.h) repeat a few forms of one width. What
+/// ptxas makes one instruction of is three or four of these in a row, which seldom come together where all forms do.
 constexpr uint64_t kSeedsOfFewForms = 1ull << 40;
 
 Sequence randomSequence(const std::vector<OpcodeForms> &table, uint64_t seed);

@@ -4,10 +4,12 @@
 //   tenon-sequences --compare [--from=SEED] [--step=N] [--count=N] [--seconds=S]
 //                                            the GPU against the emulator; what differs is made small and printed
 //       --few                                of a few forms each, repeated
+//       --pairs                              of two forms each, all that compilers print
 //   tenon-sequences --print=SEED             the kernel of a seed
 //   tenon-sequences --print-forms=FILE       one kernel for each form and operand that may be a constant
 #include "tests/golden/golden_file.h"
 #include "tests/sequences/form_table.h"
+#include "tests/sequences/pair_sequence.h"
 #include "tests/sequences/random_sequence.h"
 #include "tests/sequences/run_sequences.h"
 #include "tests/sequences/shrink.h"
@@ -303,7 +305,9 @@ int run(int argc, char **argv) {
   if (given.count("--print-forms"))
     return printForms(given["--print-forms"]);
   if (given.count("--compare"))
-    return Comparison().run(static_cast<uint64_t>(number("--from", 0)) + (given.count("--few") ? kSeedsOfFewForms : 0),
+    return Comparison().run(static_cast<uint64_t>(number("--from", 0)) + (given.count("--few")     ? kSeedsOfFewForms
+                                                                          : given.count("--pairs") ? kSeedsOfPairs
+                                                                                                   : 0),
                             static_cast<uint64_t>(number("--step", 1)), static_cast<uint64_t>(number("--count", 1e15)),
                             number("--seconds", 60));
   if (!kernels::driver().error.empty()) {
