@@ -7,12 +7,14 @@ each runs for a while without a pause (sustained: at the power limit). A time is
 With --counters nothing is timed: each participant is called once for a profiler (counters.py).
 """
 import argparse
+import contextlib
 import csv
 import os
 import random
 import re
 import statistics
 import sys
+import threading
 import time
 
 for _folder in (os.path.join("..", "memory_bound"), os.path.join("..", "..", "scripts")):
@@ -23,6 +25,7 @@ import torch  # noqa: E402
 import tenon_capi as tenon  # noqa: E402
 
 CALLS = 10
+LONGEST_FIRST_S = 100  # with what a library compiles, or searches, for its first call
 LIMIT = "copy"  # a participant that is no peer: the time that memory alone takes
 FIELDS = ["case", "participant", "error", "burst_us", "burst_tflops", "sustained_us", "sustained_tflops", "message"]
 
@@ -36,6 +39,22 @@ def timed(participant):
     return begin.elapsed_time(end) * 1e3 / participant.per_replay
 
 is_for_profiler = False  # --counters
+
+
+@contextlib.contextmanager
+def comes_back(case, name):
+    """A kernel that never ends would keep the race for ever: the process ends, and says whose it is."""
+    def give_up():
+        print(f"{case.name()}: the first call of {name} did not come back in {LONGEST_FIRST_S} s", file=sys.stderr, flush=True)
+        os._exit(3)
+
+    timer = threading.Timer(LONGEST_FIRST_S, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def call_for_profiler(case, racer):
@@ -59,9 +78,10 @@ def race(case, makers, error_of, rounds, is_sustained):
         row = {"case": case.name(), "participant": name}
         rows.append(row)
         try:
-            racer = make()
-            racer.call(0)
-            torch.cuda.synchronize()
+            with comes_back(case, name):
+                racer = make()
+                racer.call(0)
+                torch.cuda.synchronize()
             row["error"] = "" if name == LIMIT else f"{error_of(racer.outputs(0)):.4f}"
             racer.first(1)
             if is_for_profiler:
