@@ -17,9 +17,6 @@ constexpr unsigned kMostProducts = 2;
 constexpr int64_t kMostDeep = 128, kMostColumns = 128;
 // A tile has 64 rows or more, and as many keys; of fewer than this it would be nearly empty.
 constexpr int64_t kLeastRows = 16, kLeastKeys = 16;
-// Of heads that share their keys so many, and no fewer than elements of a row: a race of shorter ones did not come
-// back, and it is not known whose kernel it was (benchmarks/results/closing_h200_2026_11_30g.md).
-constexpr int64_t kLeastSharedKeys = 128;
 
 /// f16 or bf16, where both sides are of it and are read as they stand; else null.
 Type factorOf(const Contraction &product) {
@@ -40,18 +37,14 @@ bool isWorthIt(const AttentionMatch &match, const Contraction &last, bool weight
                                keys = knownSizeOf(last.op, last.reduced);
   if (!factor || !columns || *columns == 0 || *columns > kMostColumns || (rows && *rows < kLeastRows))
     return false;
-  int64_t inRow = *columns; // elements of a row, of all that it is computed from
-  bool isShared = false;    // rows are those of several heads
   for (linalg::GenericOp op : match.scores) {
     const std::optional<Contraction> product = contractionOf(op);
     const std::optional<int64_t> depth = product ? knownSizeOf(op, product->reduced) : std::nullopt;
     if (!depth || *depth == 0 || *depth > kMostDeep || factorOf(*product) != factor ||
         !getElementTypeOrSelf(op->getResult(0).getType()).isF32())
       return false;
-    inRow += *depth;
-    isShared |= product->rows.size() > 1 || product->columns.size() > 1;
   }
-  return !keys || *keys >= (isShared ? std::max(kLeastSharedKeys, inRow) : kLeastKeys);
+  return !keys || *keys >= kLeastKeys;
 }
 
 } // namespace

@@ -18,9 +18,9 @@ using namespace mlir;
 namespace tenon::compiler::dispatch {
 namespace {
 
-// Sums of both and scores of 64 keys are what the registers of a warpgroup hold. Columns fill tiles of 64, or more than
-// a quarter of one, whose other columns are zeros.
-constexpr int64_t kMostColumns = 128, kColumnsStep = 8, kLeastColumns = 24;
+// Sums of both and scores of 64 keys are what the registers of a warpgroup hold. Columns fill tiles of 64, or a
+// quarter of one and more, whose other columns are zeros.
+constexpr int64_t kMostColumns = 128, kColumnsStep = 8, kLeastColumns = 16;
 // Rows of a tile of a kernel for both, and so many tiles keep a large device busy.
 constexpr int64_t kTileRows = 128, kEnoughTiles = 64;
 

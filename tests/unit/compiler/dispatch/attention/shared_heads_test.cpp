@@ -174,6 +174,11 @@ TEST_F(SharedTwinsTest, HaveWholeBlocksOfQueries) {
   EXPECT_EQ(reductionsOf("32", "?"), kApart);
 }
 
+// Fewer scores than elements that they are computed from.
+TEST_F(SharedTwinsTest, TakeFewQueries) {
+  EXPECT_EQ(reductionsOf("32", "32"), kApart);
+}
+
 TEST_F(SharedTwinsTest, NeedTilesForAllMultiprocessors) {
   EXPECT_EQ(reductionsOf("8", "1024"), kApart);  // 64 tiles
   EXPECT_EQ(reductionsOf("17", "1024"), kApart); // 136: two rounds of 132, where parts are 4.1
