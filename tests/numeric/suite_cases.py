@@ -4,12 +4,12 @@ import re
 import zlib
 from collections import Counter, defaultdict
 
-from cases import (along, attention, boundary, choice, convolutions, elementwise, guarded, loops, movement, named, norms, products,
+from cases import (along, attention, boundary, choice, convolutions, elementwise, guarded, loops, maps, movement, named, norms, products,
                    reduction)
 from cases.case import SIZES, SMALL
 
 MODULES = (*attention.MODULES, boundary, *products.MODULES, *convolutions.MODULES, choice, elementwise, guarded, loops, norms, reduction,
-           movement, named, along)
+           movement, named, along, maps)
 MOST = 150  # functions of one program
 
 
