@@ -98,6 +98,8 @@ void align(Convolution convolution, function_ref<bool(const Convolution &)> tile
     return bringScalarChannelsLast(convolution);
   if (!convolution.hasManyChannels() && (multiplyShiftedImages(convolution) || readsBothAcross(convolution)))
     return;
+  if (multiplyOrderedPatches(convolution))
+    return;
   if (!convolution.hasManyChannels() && !addChannels(convolution)) {
     linalg::GenericOp joined = joinWindowWithChannels(convolution);
     const std::optional<Convolution> made = joined ? Convolution::of(joined) : std::nullopt;
@@ -105,8 +107,7 @@ void align(Convolution convolution, function_ref<bool(const Convolution &)> tile
       return;
     convolution = *made;
   }
-  if (!multiplyOrderedPatches(convolution))
-    bringChannelsLast(convolution);
+  bringChannelsLast(convolution);
 }
 
 /// Whether images may go from one convolution to another one, also of each channel for itself. (An earlier pass may
@@ -165,7 +166,12 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         if (!hasOwnKernel(op))
           alignOperands(op);
       } else if (linalg::GenericOp window = genericWindowOf(op)) {
-        if (multiplyPatches(window) || (!isOfAttention(window) && joinImages(window))) {
+        if (linalg::GenericOp product = multiplyPatches(window)) {
+          const DictionaryAttr attributes = product->getDiscardableAttrDictionary();
+          product = joinSums(product);
+          product->setDiscardableAttrs(attributes); // a tile that the program names
+          dropSingleImage(product);
+        } else if (!isOfAttention(window) && joinImages(window)) {
           // A product of matrices now, of operands that lie as tiles are read.
         } else if (std::optional<Convolution> convolution = Convolution::of(window)) {
           align(*convolution, [&](const Convolution &each) {

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dialect/tile_pins.h"
+#include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,6 +26,7 @@ public:
 
 private:
   Value elementsOfPart(OpBuilder &b, Type type);
+  bool isNarrowProduct(Operation &inner);
   AffineMap withParts(AffineMap map) const;
   SmallVector<int64_t> shapeWithParts(ArrayRef<int64_t> shape, AffineMap map) const;
   Value indexInParts(OpBuilder &b, unsigned loop);
@@ -45,6 +47,19 @@ private:
   SmallVector<Accumulator> accumulators_;
   llvm::DenseMap<Value, Value> viewOf_;
 };
+
+/// Whether the operation is a product that the sum alone takes in, of 16 bits where parts are sums of f32: as a whole
+/// it would be one of a contraction, which multiplies exactly, and so it is in parts. Rounded it would be none.
+bool Splitter::isNarrowProduct(Operation &inner) {
+  if (!isa<arith::MulFOp>(inner) || !inner.hasOneUse() || !contractionOf(op_))
+    return false;
+  return llvm::any_of(llvm::enumerate(accumulators_), [&](const auto &each) {
+    const bool isItsTerm =
+        each.value().contributed == inner.getResult(0) && *inner.user_begin() == each.value().operation;
+    return isItsTerm && isa<Float16Type, BFloat16Type>(inner.getResult(0).getType()) &&
+           typeOf(unsigned(each.index())).isF32();
+  });
+}
 
 /// The same elements by the loops of the partial reduction: a split loop is two, the parts before what is in a part.
 /// Where it stands alone, so do both, as two dimensions; elsewhere it is what they make.
@@ -154,6 +169,8 @@ SmallVector<Value> Splitter::buildPartials() {
         if (center)
           values.map(centred_->sum.inBody, arguments[*center]);
         for (Operation &inner : op_.getBody()->without_terminator()) {
+          if (isNarrowProduct(inner))
+            continue; // its factors are multiplied as the sum is taken
           if (center && inner.getNumResults() == 1 && inner.getResult(0) == centred_->sum.inBody)
             continue; // it widens what is wide
           if (auto index = dyn_cast<linalg::IndexOp>(inner))
@@ -162,9 +179,20 @@ SmallVector<Value> Splitter::buildPartials() {
             b.clone(inner, values);
         }
         SmallVector<Value> next;
-        for (auto [output, accumulator] : llvm::enumerate(accumulators_))
-          next.push_back(combineBy(b, loc_, accumulator, arguments[inputCount + output],
-                                   values.lookupOrDefault(accumulator.contributed)));
+        for (auto [output, accumulator] : llvm::enumerate(accumulators_)) {
+          Operation *product = accumulator.contributed.getDefiningOp();
+          Value term;
+          if (product && isNarrowProduct(*product)) {
+            auto wide = [&](Value factor) {
+              return arith::ExtFOp::create(b, loc_, typeOf(output), values.lookupOrDefault(factor)).getResult();
+            };
+            Value left = wide(product->getOperand(0)), right = wide(product->getOperand(1));
+            term = arith::MulFOp::create(b, loc_, left, right);
+          } else {
+            term = values.lookupOrDefault(accumulator.contributed);
+          }
+          next.push_back(combineBy(b, loc_, accumulator, arguments[inputCount + output], term));
+        }
         linalg::YieldOp::create(b, loc_, next);
       });
   return llvm::to_vector_of<Value>(partial.getResults());

@@ -35,6 +35,7 @@ constexpr int64_t kRowsOfWideParts = 32, kBytesOfWideParts = 8192;
 constexpr int64_t kAlignment = 16;   // bytes: as vectors and boxes begin
 constexpr int64_t kWideOfBlock = 16; // results of a block where there are few rows (codegen/strategies)
 constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors; // of a large GPU
+constexpr int64_t kMostIdle = 8;                                  // times as many as have anything to do
 
 // Sums over several dimensions: tiles of so many rows and columns (half as many rows where there are no more), how long
 // a multiprocessor takes for a reduced element of one (an H200, as codegen/strategies/products/contraction measured it)
@@ -229,6 +230,25 @@ std::optional<Split> placesSplitOf(linalg::GenericOp op, const Contraction &prod
   return best;
 }
 
+/// Of few rows and columns, whose long sum has no such divisor (places of images whose sides are primes): shorter
+/// parts, where nearly all multiprocessors would be idle. The sum lies across on both sides, so that parts begin
+/// anywhere.
+int64_t shortPartsOf(const Contraction &product, unsigned loop, int64_t size, int64_t blocks) {
+  constexpr int64_t kLeastOfShortSkinny = 256;
+  linalg::GenericOp op = product.op;
+  AffineExpr summed = getAffineDimExpr(loop, op.getContext());
+  const bool isAlong = llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return map.getNumResults() != 0 && map.getResults().back() == summed;
+  });
+  if (isAlong || blocks * kMostIdle > kMultiprocessors || size < kLeastOfSkinny)
+    return 1;
+  int64_t best = 1;
+  for (int64_t parts = 2; parts <= std::min(size / kLeastOfShortSkinny, 4 * kMultiprocessors / blocks); ++parts)
+    if (size % parts == 0)
+      best = parts;
+  return best;
+}
+
 /// Whether the program says into how many parts the blocks of a cluster take the sum.
 bool isPinnedToClusters(linalg::GenericOp op) {
   const DictionaryAttr pin = tilePinOf(op);
@@ -313,6 +333,8 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   for (int64_t parts = 2; parts <= std::min(most, 2 * wanted) && best < wanted; ++parts)
     if (sizes[loop] % parts == 0 && sizes[loop] / parts * bytes % kAlignment == 0 && sizes[loop] / parts % 8 == 0)
       best = parts;
+  if (best == 1 && skinny && !isByLanes)
+    best = shortPartsOf(*product, loop, sizes[loop], blocks);
   return best == 1 ? ProductSplit{} : ProductSplit{std::optional(Split{loop, best, sizes[loop], /*isAcross=*/true})};
 }
 

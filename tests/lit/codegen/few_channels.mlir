@@ -28,10 +28,12 @@ func.func @first(%x: tensor<8x3x64x64xbf16>, %f: tensor<64x3x7x7xbf16>) -> tenso
   return %r : tensor<8x64x32x32xf32>
 }
 
-// Patches that do not overlap are copied, as many as there are images: a product of matrices, whose filters stay.
+// Patches that do not overlap are copied, as many as there are images: a product of matrices, whose filters stay, over one sum.
 // CHECK-LABEL: func.func @patches
 // CHECK: %[[PATCHES:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<?x14x14x16x16x3xf16>)
-// CHECK: linalg.generic {{.*}}"parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%[[PATCHES]], %arg1 :
+// CHECK: %[[ROWS:.*]] = tensor.collapse_shape %[[PATCHES]] {{.*}} into tensor<?x14x14x768xf16>
+// CHECK: %[[FILTERS:.*]] = tensor.collapse_shape %arg1 {{.*}} into tensor<768x384xf16>
+// CHECK: linalg.generic {{.*}}"parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%[[ROWS]], %[[FILTERS]] :
 func.func @patches(%x: tensor<?x224x224x3xf16>, %f: tensor<16x16x3x384xf16>, %o: tensor<?x14x14x384xf32>) -> tensor<?x14x14x384xf32> {
   %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<16> : tensor<2xi64>}
       ins(%x, %f : tensor<?x224x224x3xf16>, tensor<16x16x3x384xf16>) outs(%o : tensor<?x14x14x384xf32>) -> tensor<?x14x14x384xf32>

@@ -115,6 +115,12 @@ bool isOfOnePlace(const Convolution &convolution, OpOperand *operand) {
   return bytes && *bytes % kVectorBytes == 0;
 }
 
+/// Whether what the operand has last begins at vectors: tensor cores that turn others wait for each element.
+bool liesInVectors(OpOperand *operand) {
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  return type.getShape().back() * elementBytes(type.getElementType()) % kVectorBytes == 0;
+}
+
 /// Whether the operand lies as it is multiplied: tensor cores turn filters of 16 bits themselves, and images of such
 /// places as are a product's rows.
 bool isLast(const Convolution &convolution, OpOperand *operand) {
@@ -127,7 +133,7 @@ bool isLast(const Convolution &convolution, OpOperand *operand) {
   if (isOfOnePlace(convolution, operand))
     return true;
   auto loop = dyn_cast<AffineDimExpr>(map.getResult(last));
-  return operand == convolution.filters && isTurned && loop &&
+  return operand == convolution.filters && isTurned && loop && liesInVectors(operand) &&
          op.getIteratorTypesArray()[loop.getPosition()] == utils::IteratorType::parallel;
 }
 

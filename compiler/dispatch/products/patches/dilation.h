@@ -21,6 +21,9 @@ struct Dilation {
   /// How many elements all phases meet together: some phases may meet less than others.
   int64_t pairs() const;
   bool hasAllPairs() const { return pairs() == step * taps; }
+  /// Of results, one of each phase; the last one may have more than there are.
+  int64_t groups() const { return (results + step - 1) / step; }
+  bool hasWholeGroups() const { return results % step == 0; }
   /// False where no phase meets any.
   bool findTaps();
 };

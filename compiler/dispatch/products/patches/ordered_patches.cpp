@@ -22,11 +22,17 @@ namespace {
 constexpr int64_t kFiltersForPlace = 2;
 // A thread has all places of a window in registers (codegen/strategies/transposes/short_turns.h).
 constexpr int64_t kMostPlaces = 16, kVectorBytes = 16;
+constexpr int64_t kRowsOfBox = 64;
 
 /// Loops of the patches, outermost first: those of the result that the filters do not have, and the sum's in the order
 /// of the filters.
 struct PatchLoops {
   SmallVector<unsigned> places, summed;
+  bool isOfOne = false; // the places of one image are rows, without a loop over images
+
+  bool hasLoop(unsigned loop, ArrayRef<int64_t> sizes) const {
+    return !(isOfOne && sizes[loop] == 1 && llvm::is_contained(places, loop));
+  }
 };
 
 /// Nothing where filters are not rows of what is summed, channels before windows.
@@ -93,17 +99,20 @@ linalg::GenericOp replace(const Convolution &convolution, Value patches, const P
   const AffineMap ofFilters = op.getMatchingIndexingMap(convolution.filters);
   SmallVector<AffineExpr> loops; // [old loops]; null: it is a part of the sum
   SmallVector<utils::IteratorType> types;
-  for (utils::IteratorType type : op.getIteratorTypesArray()) {
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
     const bool isSummed = type == utils::IteratorType::reduction;
-    loops.push_back(isSummed ? AffineExpr() : b.getAffineDimExpr(types.size()));
-    if (!isSummed)
+    const bool isOne = !found.hasLoop(unsigned(loop), sizes);
+    loops.push_back(isSummed ? AffineExpr() : isOne ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(types.size()));
+    if (!isSummed && !isOne)
       types.push_back(type);
   }
   AffineExpr sum = b.getAffineDimExpr(types.size());
   types.push_back(utils::IteratorType::reduction);
   SmallVector<AffineExpr> image, filters, result;
   for (unsigned loop : found.places)
-    image.push_back(loops[loop]);
+    if (found.hasLoop(loop, sizes))
+      image.push_back(loops[loop]);
   for (AffineExpr expr : ofFilters.getResults())
     if (AffineExpr loop = loops[cast<AffineDimExpr>(expr).getPosition()])
       filters.push_back(loop);
@@ -133,10 +142,10 @@ linalg::GenericOp replace(const Convolution &convolution, Value patches, const P
 
 linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
   linalg::GenericOp op = convolution.op;
-  if (!convolution.isOnCores || !convolution.hasManyChannels() || convolution.isOfFilters || convolution.across ||
-      op.hasIndexSemantics() || isMovableConstant(convolution.filters->get())) // these are turned when compiled
+  if (!convolution.isOnCores || convolution.isOfFilters || convolution.across || op.hasIndexSemantics() ||
+      isMovableConstant(convolution.filters->get())) // these are turned when compiled
     return {};
-  const std::optional<PatchLoops> found = patchLoopsOf(convolution);
+  std::optional<PatchLoops> found = patchLoopsOf(convolution);
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   const int64_t bytes = elementBytes(getElementTypeOrSelf(convolution.image->get().getType()));
   if (!found || sizes[convolution.channels] * bytes % kVectorBytes != 0)
@@ -150,6 +159,9 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
       llvm::any_of(before.getResults(), [&](AffineExpr expr) { return !LinearExpr::of(expr, op.getNumLoops()); }))
     return {};
 
+  // Boxes of whole tiles lie on one image anyway; with other places only rows of one dimension are boxes, whose sums
+  // clusters take apart.
+  found->isOfOne = places % kRowsOfBox != 0;
   OpBuilder b(op);
   Value image = convolution.image->get();
   const SmallVector<int64_t> order = orderOf(convolution, convolution.image);
@@ -158,7 +170,8 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
       cast<RankedTensorType>(inside.getType()).getRank() == int64_t(order.size()); // not a part of more
   if (hasOrder && !llvm::is_sorted(order))
     inside = turnedTo(b, op.getLoc(), inside, order);
-  SmallVector<unsigned> loops(found->places);
+  SmallVector<unsigned> loops = llvm::to_vector(
+      llvm::make_filter_range(found->places, [&](unsigned loop) { return found->hasLoop(loop, sizes); }));
   llvm::append_range(loops, found->summed);
   const SmallVector<int64_t> shape = llvm::map_to_vector(loops, [&](unsigned loop) { return sizes[loop]; });
   Value patches =
@@ -167,6 +180,9 @@ linalg::GenericOp multiplyOrderedPatches(const Convolution &convolution) {
         for (auto [loop, value] : llvm::zip_equal(loops, at))
           all[loop] = value;
         PlaceMath math(b, op.getLoc());
+        for (unsigned loop : found->places)
+          if (!found->hasLoop(loop, sizes))
+            all[loop] = math.number(0);
         return readImage(b, image, placeOf(math, before, all), [&](OpBuilder &b, ValueRange indices) -> Value {
           const SmallVector<Value> place(indices);
           return tensor::ExtractOp::create(b, op.getLoc(), inside, hasOrder ? inOrder(ArrayRef(place), order) : place);

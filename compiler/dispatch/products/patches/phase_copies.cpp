@@ -25,7 +25,7 @@ Value PhaseCopies::image() {
   SmallVector<int64_t> begins; // [dimension] of the image
   for (auto [dimension, length] : llvm::enumerate(imageShape())) {
     if (const Dilation *dilation = whole_.ofDimension(dimension)) {
-      shape.push_back(dilation->results / dilation->step + dilation->taps - 1);
+      shape.push_back(dilation->groups() + dilation->taps - 1);
       begins.push_back(dilation->first);
     } else {
       shape.push_back(seen.getDimSize(dimension));

@@ -3,6 +3,7 @@
 
 #include "compiler/dialect/flow/FlowOps.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
 #include "compiler/dispatch/analysis/summed_places.h"
@@ -31,6 +32,11 @@ public:
   linalg::GenericOp run();
 
 private:
+  double productsSaved() const;
+  bool isWorth(double copies) const;
+  bool hasWholeGroups() const {
+    return llvm::all_of(dilations_, [](const Dilation &each) { return each.hasWholeGroups(); });
+  }
   bool mayDivide() const;
   bool mayDivideTurned();
   bool startsFromZero();
@@ -60,34 +66,42 @@ double productsOf(const Dilation &dilation, bool areApart) {
   return areApart ? double(dilation.pairs()) / double(dilation.step) : double(dilation.taps);
 }
 
-/// Whether results are whole groups of phases, with the channels behind the last of them, and fewer products are made.
-bool Phases::mayDivide() const {
+/// How many products of each result and channel are none of a zero that stands for nothing, with those of results that
+/// only fill the last group of phases.
+double Phases::productsSaved() const {
   double before = 1, after = 1;
   for (const Dilation &each : dilations_) {
-    if (each.results % each.step != 0 || each.step > kMostPairs / each.taps)
-      return false;
     before *= double(each.places);
-    after *= productsOf(each, areApart_);
+    after *= productsOf(each, areApart_) * double(each.groups() * each.step) / double(each.results);
   }
+  return before - after;
+}
+
+/// Whether copies of the result behind it take less time than the products that are saved: each is a read and a write
+/// of each result, of 16 bits as long as so many products on tensor cores.
+bool Phases::isWorth(double copies) const {
+  constexpr double kLeastSaved = 256;
+  return productsSaved() * double(sizes_[convolution_.channels]) >= copies * kLeastSaved;
+}
+
+/// Whether results are groups of phases, with the channels behind the last of them, and fewer products are made. Of
+/// groups that are not whole the result's own places are copied behind.
+bool Phases::mayDivide() const {
+  for (const Dilation &each : dilations_)
+    if (each.step > kMostPairs / each.taps)
+      return false;
   const unsigned rank = written_.getNumResults();
   auto last = dyn_cast<AffineDimExpr>(written_.getResults().back());
   auto inner = rank > 1 ? dyn_cast<AffineDimExpr>(written_.getResult(rank - 2)) : AffineDimExpr(nullptr);
   const bool hasFill = linalg::GenericOp(op_).getDpsInits()[0].getDefiningOp<linalg::FillOp>() != nullptr;
   return last && inner && !whole_.ofResult(last.getPosition()) && inner.getPosition() == dilations_.back().result &&
-         filters_.getResultPosition(last) && hasFill && after < before;
+         filters_.getResultPosition(last) && hasFill && productsSaved() > 0 && (hasWholeGroups() || isWorth(1));
 }
 
 /// Whether a result whose channels are not the last dimension is worth a copy: then it has them last, and the copy is
 /// turned.
 bool Phases::mayDivideTurned() {
-  // The copy is a read and a write of each result, of 16 bits as long as so many products on tensor cores.
-  constexpr double kLeastSaved = 256;
-  double before = 1, after = 1;
-  for (const Dilation &each : dilations_) {
-    before *= double(each.places);
-    after *= productsOf(each, areApart_);
-  }
-  if (!written_.isProjectedPermutation() || (before - after) * double(sizes_[convolution_.channels]) < kLeastSaved)
+  if (!written_.isProjectedPermutation() || !isWorth(hasWholeGroups() ? 1 : 2))
     return false;
   std::optional<unsigned> channels; // of the result
   for (auto [dimension, expr] : llvm::enumerate(written_.getResults()))
@@ -118,7 +132,8 @@ bool Phases::startsFromZero() {
 }
 
 /// What is computed from each element alone is computed in the shape of `result`, so that it shares its kernel; whoever
-/// reads anything else reads a view.
+/// reads anything else reads a view. Of groups that are not whole that is what is computed from one element of the
+/// result alone, and others read a copy of the result's own places.
 void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
   auto view = [&](OpBuilder &b, Value value, ArrayRef<int64_t> shape) -> Value {
     auto type = RankedTensorType::get(shape, getElementTypeOrSelf(value.getType()));
@@ -126,7 +141,7 @@ void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
   };
   while (whole.hasOneUse()) {
     auto reader = dyn_cast<linalg::GenericOp>(*whole.user_begin());
-    if (!isSamePlace(reader))
+    if (!isSamePlace(reader) || (!hasWholeGroups() && reader.getNumDpsInputs() != 1))
       break;
     OpBuilder b(reader);
     SmallVector<Value> inputs;
@@ -145,7 +160,24 @@ void Phases::passOn(Value result, Value whole, RankedTensorType wide) {
   }
   OpBuilder b(result.getContext());
   b.setInsertionPointAfterValue(result);
-  whole.replaceAllUsesWith(view(b, result, cast<RankedTensorType>(whole.getType()).getShape()));
+  auto type = cast<RankedTensorType>(whole.getType());
+  if (hasWholeGroups()) {
+    whole.replaceAllUsesWith(view(b, result, type.getShape()));
+    return;
+  }
+  SmallVector<int64_t> rounded(type.getShape());
+  for (auto [size, expr] : llvm::zip_equal(rounded, written_.getResults()))
+    if (const Dilation *dilation = whole_.ofResult(cast<AffineDimExpr>(expr).getPosition()))
+      size = dilation->groups() * dilation->step;
+  Value all = view(b, result, rounded);
+  Value own =
+      buildTensor(b, loc_, type.getShape(), type.getElementType(), [&](OpBuilder &inside, ArrayRef<Value> at) -> Value {
+        return tensor::ExtractOp::create(inside, loc_, all, at);
+      });
+  // Who turned it would read single elements.
+  if (llvm::any_of(whole.getUsers(), [](Operation *user) { return isa<linalg::TransposeOp>(user); }))
+    own.getDefiningOp()->setAttr(kOwnKernelAttr, b.getUnitAttr());
+  whole.replaceAllUsesWith(own);
 }
 
 /// Phases of a batch sum what they meet, and nothing else.
@@ -222,7 +254,7 @@ linalg::GenericOp Phases::divide() {
       wide.push_back((areApart_ ? 1 : dilations_.back().step) * sizes_[last]);
       continue;
     }
-    wide.push_back(dilation ? sizes_[loop] / dilation->step : sizes_[loop]);
+    wide.push_back(dilation ? dilation->groups() : sizes_[loop]);
     if (!dilation || (!areApart_ && dilation == &dilations_.back()))
       continue;
     const auto number = size_t(dilation - dilations_.begin());

@@ -13,7 +13,9 @@
 // results, not 36 times. Where all phases meet as many, as of windows that are as long as steps, they are columns
 // beside each other.
 //
-// A result whose channels come first is turned behind, where that takes less than the products that are saved.
+// A result whose channels come first is turned behind, where that takes less than the products that are saved. So it is
+// with a result that no step divides, such as 75 x 75 in steps of two: the last group of phases has places that the
+// result has not, and the others are copied behind.
 //
 // A window of one meets elements in one phase alone: then it is the result that has zeros between its elements. Of
 // other windows that are shorter than steps, results that meet nothing are chosen behind.

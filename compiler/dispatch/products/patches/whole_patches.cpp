@@ -4,6 +4,7 @@
 #include "compiler/dispatch/analysis/border.h"
 #include "compiler/dispatch/analysis/dimensions.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/own_kernel.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -111,8 +112,11 @@ linalg::GenericOp multiplyPatches(linalg::GenericOp op) {
     }
   // Elements of a patch in the order of the filters', behind the patches in the image's.
   SmallVector<unsigned> order;
+  auto isPlace = [&](const Part &part) { return types[part.loop] == utils::IteratorType::parallel; };
+  const bool hasSeveral =
+      llvm::any_of(*parts, [&](const Part &part) { return isPlace(part) && sizes[part.loop] != 1; });
   for (const Part &part : *parts)
-    if (types[part.loop] == utils::IteratorType::parallel)
+    if (isPlace(part) && (!hasSeveral || sizes[part.loop] != 1))
       order.push_back(part.loop);
   const size_t placesOfPatches = order.size();
   int64_t elements = 1;
@@ -129,7 +133,7 @@ linalg::GenericOp multiplyPatches(linalg::GenericOp op) {
   OpBuilder b(op);
   SmallVector<unsigned> loops;
   Value divided = dividedOf(b, op.getLoc(), image->get(), *parts, sizes, loops);
-  SmallVector<AffineExpr> read(loops.size());
+  SmallVector<AffineExpr> read(loops.size(), b.getAffineConstantExpr(0));
   SmallVector<OpFoldResult> shape;
   SmallVector<AffineExpr> places;
   const auto apart = cast<tensor::ExpandShapeOp>(divided.getDefiningOp()).getMixedOutputShape();
@@ -147,11 +151,41 @@ linalg::GenericOp multiplyPatches(linalg::GenericOp op) {
                           b.getMultiDimIdentityMap(unsigned(order.size()))},
       SmallVector<utils::IteratorType>(order.size(), utils::IteratorType::parallel),
       [](OpBuilder &inside, Location loc, ValueRange x) { linalg::YieldOp::create(inside, loc, x[0]); });
+  // A row of a window is no vector: tiles of tf32 would read each element, as often as there are tiles of filters.
+  patches->setAttr(kOwnKernelAttr, b.getUnitAttr());
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   maps[image->getOperandNumber()] = AffineMap::get(op.getNumLoops(), 0, places, op.getContext());
   image->set(patches.getResult(0));
   op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
   return op;
+}
+
+void dropSingleImage(linalg::GenericOp op) {
+  OpBuilder b(op);
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto isOne = [&](unsigned loop) {
+    return sizes[loop] == 1 && llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+             return op.getMatchingIndexingMap(input).isFunctionOfDim(loop);
+           });
+  };
+  SmallVector<AffineExpr> loops;
+  SmallVector<utils::IteratorType> types;
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray())) {
+    loops.push_back(isOne(unsigned(loop)) ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(unsigned(types.size())));
+    if (!isOne(unsigned(loop)))
+      types.push_back(type);
+  }
+  if (types.size() == loops.size())
+    return;
+  SmallVector<AffineMap> maps;
+  for (AffineMap map : op.getIndexingMapsArray())
+    maps.push_back(map.replaceDimsAndSymbols(loops, {}, unsigned(types.size()), 0));
+  auto product =
+      linalg::GenericOp::create(b, op.getLoc(), op.getResultTypes(), op.getDpsInputs(), op.getDpsInits(), maps, types);
+  product->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  product.getRegion().takeBody(op.getRegion());
+  op->replaceAllUsesWith(product->getResults());
+  op->erase();
 }
 
 } // namespace tenon::compiler::dispatch

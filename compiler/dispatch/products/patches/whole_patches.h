@@ -8,6 +8,8 @@
 // filters' elements:
 //
 //   patches[n, y, x, c, ky, kx] = image[n, c, (y, ky), (x, kx)]
+//
+// A kernel of its own copies them: a row of a window is no vector, and each tile of filters would read its elements.
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,5 +19,7 @@ namespace tenon::compiler::dispatch {
 /// Of a convolution on tensor cores with few channels; null where its windows are no such patches.
 /// @return the product that reads the patches
 mlir::linalg::GenericOp multiplyPatches(mlir::linalg::GenericOp convolution);
+/// Such a product has no loop over a single image: its places are rows of a matrix.
+void dropSingleImage(mlir::linalg::GenericOp product);
 
 } // namespace tenon::compiler::dispatch

@@ -91,6 +91,13 @@ SHAPES = (
     Shape(1, (8, 6), 128, (3, 3), 256, before=1, order="fcw"),
     Shape(2, (9, 11), 96, (3, 2), 200, stride=2, dilation=2, before=(1, 2), order="fcw"),
     Shape(2, (17,), 520, (5,), 328, before=2, order="fcw"),
+    # ..., of channels that fill no line; the places of one image are rows.
+    Shape(1, (6, 7), 72, (4, 4), 136, before=2, order="fcw"),
+    Shape(1, (16, 15), 200, (4, 4), 264, stride=2, before=3, order="fcw"),
+    Shape(2, (5, 7), 72, (3, 3), 200, before=1, order="fcw"),
+    # Rows of filters that are no vectors.
+    Shape(3, (13, 14), 64, (3, 3), 33, before=1),
+    Shape(2, (19, 17), 64, (4, 4), 3, before=2),
     # An image of f32 so large that nobody stores it with its border.
     Shape(8, (64, 64), 64, (3, 3), 16, stride=4, before=1),
     # Windows of one place, of channels that come second: places are columns of a product, whose rows are boxes, or are not.

@@ -55,6 +55,9 @@ SHAPES = (
     Shape(1, (31, 63), 96, (1, 2), 64, stride=2, order="fcw"),
     Shape(4, (13, 15), 48, (3, 3), 40, before=1, order="fcw"),
     Shape(3, (17, 19), 96, (3, 3), 12, before=1, order="wcf"),
+    # Few channels, by the image: filters' rows are no vectors.
+    Shape(4, (17, 17), 4, (4, 4), 64, before=2, order="fwc"),
+    Shape(2, (16, 19), 12, (3, 3), 64, before=1, order="fwc"),
     # One channel, by the image.
     Shape(4, (28, 28), 1, (5, 5), 64, before=2, order="fcw"),
     Shape(4, (26, 26), 1, (4, 4), 72, stride=2, before=1, order="fwc"),

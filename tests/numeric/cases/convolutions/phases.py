@@ -16,6 +16,7 @@ KINDS = (("bf16", "f32"), ("f16", "f32"), ("f32", "f32"), ("i8", "i32"))
 # So many multiplications, those of zeros among them, that phases are computed for themselves. Few of them first.
 SHAPES = (
     Shape(1, (9, 9, 9), 64, (3, 3, 3), 64, stride=3, before=1, order="fwc"),
+    Shape(2, (19, 22), 64, (3, 3), 72, stride=2, before=1),
     Shape(5, (24, 24), 64, (2, 5), 72, stride=4, before=(0, 1), behind=(0, 0)),
     Shape(3, (28, 28), 72, (5, 5), 40, stride=4, before=2, behind=(2, 2), order="fwc"),
     Shape(2, (24, 24), 40, (7, 7), 32, stride=4, before=3, behind=(2, 2), order="fcw"),
@@ -44,6 +45,14 @@ SHAPES = (
     Shape(4, (1200,), 64, (4,), 64, stride=3, before=1),
     Shape(2, (8, 10, 8), 64, (3, 3, 3), 64, stride=2, before=1, behind=(0, 0, 0)),
     Shape(2, (8, 10, 8), 64, (3, 1, 3), 128, stride=2, before=(1, 0, 1), behind=(0, 0, 0), order="fwc"),
+    # Results that are no whole groups of phases, of the last of which one is there, or all but one.
+    Shape(2, (27, 25), 64, (3, 3), 64, stride=2, before=1, order="fwc"),
+    Shape(2, (27, 32), 64, (3, 3), 128, stride=2, before=1, order="fcw"),
+    Shape(2, (23, 26), 72, (5, 5), 136, stride=4, before=2),
+    Shape(3, (25, 23), 64, (2, 2), 64, stride=3),
+    Shape(1, (9, 11, 8), 72, (3, 3, 3), 64, stride=2, before=1, order="fwc"),
+    Shape(4, (1201,), 40, (7,), 64, stride=4, before=3, order="fcw"),
+    Shape(1, (75, 75), 1, (7, 7), 200, stride=4, before=4, order="fwc"),
     # Few channels on either side.
     Shape(4, (60, 60), 3, (7, 7), 64, stride=2, before=3, behind=(2, 2), order="fwc"),
     Shape(8, (60, 60), 64, (5, 5), 4, stride=2, before=2, behind=(1, 1), order="fwc"),
@@ -68,7 +77,7 @@ def cases(sizes):
     whole = len(sizes) > 1
     for number, shape in enumerate(SHAPES):
         for place, (operand, result) in enumerate(KINDS):
-            if not whole and (number > 3 or place != number):
+            if not whole and (number > 4 or place != number % 4):
                 continue
             given, filters = drawn(operand, number, shape)
             narrow = is_float(operand) and operand != result and number % 2 == 0  # as it is, or rounded

@@ -67,6 +67,25 @@ TEST_F(OrderedPatches, LieAsTheFiltersDo) {
   EXPECT_TRUE(patchesOf(steps));
 }
 
+// Clusters take sums apart where places are one dimension of the product, or several outermost ones.
+TEST_F(OrderedPatches, OfOneImageAreItsPlaces) {
+  Sizes sizes;
+  sizes.images = 1;
+  sizes.channels = 72; // which fill no line
+  EXPECT_EQ(patchesOf(sizes).getNumLoops(), 5u) << "a box of 64";
+  sizes.size = 7;
+  mlir::linalg::GenericOp op = patchesOf(sizes);
+  ASSERT_TRUE(op);
+  EXPECT_EQ(op.getNumLoops(), 4u);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(op.getDpsInputs()[0].getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{7, 7, 648}));
+  std::string text;
+  llvm::raw_string_ostream(text) << op.getIndexingMapsArray()[2];
+  EXPECT_EQ(text, "(d0, d1, d2, d3) -> (0, d0, d1, d2)");
+  sizes.channels = 20;
+  EXPECT_FALSE(patchesOf(sizes)) << "their rows begin at no vectors";
+}
+
 TEST_F(OrderedPatches, AreLessThanTheFilters) {
   Sizes sizes;
   sizes.filters = 255;

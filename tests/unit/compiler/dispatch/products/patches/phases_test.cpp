@@ -102,6 +102,17 @@ TEST_F(SeparatePhases, PhasesThatMeetTheSameElementsAreColumns) {
             (llvm::ArrayRef<int64_t>{8, 1024, 128}));
 }
 
+// The last group of 1023 results has one that nobody reads. A copy of the others takes longer than few products.
+TEST_F(SeparatePhases, GroupsThatAreNotWholeAreCutBehind) {
+  auto apart = separate(1023, 7, 2, 3, 512);
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(apart.getResult(0).getType()).getShape(),
+            (llvm::ArrayRef<int64_t>{8, 512, 2, 64}));
+  auto returned = llvm::cast<mlir::func::ReturnOp>(function_.front().getTerminator()).getOperand(0);
+  EXPECT_EQ(llvm::cast<mlir::RankedTensorType>(returned.getType()).getShape(), (llvm::ArrayRef<int64_t>{8, 1023, 64}));
+  EXPECT_FALSE(separate(1023, 3, 2, 1, 512));
+}
+
 // Of windows that are smaller than steps some phases have nothing to sum: what they were is chosen behind.
 TEST_F(SeparatePhases, PhasesOfNoElementAreChosenBehind) {
   auto apart = separate(1023, 2, 3, 1, 341);
