@@ -99,6 +99,6 @@ def case_of(family, number, kind):
 def cases(sizes):
     for family in FAMILIES:
         for kind in ("f32", "bf16", "f16"):
-            for number in range(100 if len(sizes) > 1 else 12):
+            for number in range(100 if len(sizes) > 1 else 6):
                 if case := case_of(family, number, kind):
                     yield case
