@@ -183,6 +183,8 @@ def of_attention():
         yield attention("sm_80", "mma.sync", "bf16", 4, 16, 4096, depth, rows=64 if depth == 256 else 128)
     yield from (step("sm_90a", "wgmma.mma_async", "bf16", 4, 16, 4096, depth, rows=128) for depth in (64, 128))
     yield step("sm_90a", "wgmma.mma_async", "bf16", 1, 32, 8192, 128, True, rows=128, kind=gradients.AttentionGradient, shared=4)
+    yield step("sm_90a", "wgmma.mma_async", "bf16", 8, 16, 1002, 128, True, rows=128, kind=gradients.AttentionGradient, shared=4)
+    yield step("sm_90a", "wgmma.mma_async", "bf16", 32, 12, 256, 64, rows=128, kind=gradients.AttentionGradient)
     # Lengths that no block divides, below a diagonal: both hide keys.
     for length, depth in ((1111, 64), (1000, 128)):
         yield step("sm_90a", "wgmma.mma_async", "bf16", 8, 16, length, depth, True, rows=128, kind=gradients.AttentionGradient)

@@ -16,6 +16,7 @@ EXCEPTIONS = {
     "bf16_4x16x4096_d128_step_sm_90a": (88, "as the attention alone; of gradients, producers with 24 registers, whose blocks stay: what is the same for all "
                                             "tiles, stored before the first and read in front of each; none in the loop over keys"),
     "bf16_4x16x4096_d64_step_sm_90a": (104, "gradients' producers, as of d 128"),
+    "bf16_32x12x256_d64_backward_sm_90a": (80, "gradients' producers, as of d 128"),
     "bf16_8x16x1111_d64_causal_backward_sm_90a": (20, "gradients' producers, as of d 128"),
     "bf16_8x16x1000_d128_causal_backward_sm_90a": (240, "gradients' producers, where they bring elements one by one, and where a block is of the batch; none in "
                                                         "the consumers' loops over keys"),

@@ -70,7 +70,7 @@ private:
     }
     if (isForHopper_) {
       joinTwins(function);
-      joinSharedHeads(function);
+      joinSharedHeads(function, anyOrder);
       anyOrder ? joinTriplets(function) : keepWeights(function, mostKept);
       eraseDeadOperations(function);
     }

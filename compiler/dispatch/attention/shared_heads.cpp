@@ -95,14 +95,14 @@ linalg::GenericOp additionOf(linalg::GenericOp parts) {
 
 /// Whether the kernel that goes through keys of all heads takes the product, and has about as much to do on each
 /// multiprocessor as with parts.
-bool isWorthIt(linalg::GenericOp parts, linalg::GenericOp weights) {
+bool isWorthIt(linalg::GenericOp parts, linalg::GenericOp weights, bool anyOrder) {
   const std::optional<Contraction> product = contractionOf(parts);
   auto heads = dyn_cast<AffineDimExpr>(parts.getMatchingIndexingMap(parts.getDpsInitOperand(0)).getResult(0));
   if (!product || !heads || product->reduced.size() != 1 || !llvm::is_contained(product->batch, heads.getPosition()))
     return false;
   const std::optional<int64_t> keys = knownSizeOf(parts, product->reduced),
                                count = knownSizeOf(parts, heads.getPosition());
-  if (!keys || *keys == 0 || *keys % kBlockKeys != 0 || !count || *count == 0)
+  if (!keys || *keys == 0 || (anyOrder && *keys % kBlockKeys != 0) || !count || *count == 0)
     return false;
   const bool weightsAreLeft = parts.getDpsInputs()[product->left.inputs.front()].getDefiningOp() == weights;
   const std::optional<int64_t> rows = knownSizeOf(parts, weightsAreLeft ? product->rows : product->columns),
@@ -138,7 +138,7 @@ void addUpInside(linalg::GenericOp parts, linalg::GenericOp sum) {
 
 } // namespace
 
-void joinSharedHeads(func::FuncOp function) {
+void joinSharedHeads(func::FuncOp function, bool anyOrder) {
   using PartsAndSum = std::pair<linalg::GenericOp, linalg::GenericOp>;
   // All of them first: joining erases operations.
   SmallVector<std::array<PartsAndSum, 2>> found;
@@ -149,7 +149,7 @@ void joinSharedHeads(func::FuncOp function) {
       SmallVector<PartsAndSum, 2> sums;
       for (Value each : weights->getResults())
         if (auto parts = each.hasOneUse() ? dyn_cast<linalg::GenericOp>(*each.getUsers().begin()) : linalg::GenericOp())
-          if (linalg::GenericOp sum = additionOf(parts); sum && isWorthIt(parts, weights))
+          if (linalg::GenericOp sum = additionOf(parts); sum && isWorthIt(parts, weights, anyOrder))
             sums.push_back({parts, sum});
       if (sums.size() == 2)
         found.push_back({sums[0], sums[1]});

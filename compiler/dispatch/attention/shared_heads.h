@@ -21,6 +21,7 @@ bool hasSharedHeads(mlir::func::FuncOp function);
 /// Takes such products apart, where what is left is the last product of a chain.
 void splitSharedHeads(mlir::func::FuncOp function);
 /// Puts the sums of twins together again, where their kernel takes both dimensions and still has enough tiles.
-void joinSharedHeads(mlir::func::FuncOp function);
+/// @param anyOrder they may become triplets (triplets.h), whose kernel takes whole blocks of keys of a head alone
+void joinSharedHeads(mlir::func::FuncOp function, bool anyOrder = false);
 
 } // namespace tenon::compiler::dispatch

@@ -186,12 +186,14 @@ def cases(sizes):
              # Tiles of at least eight blocks of keys, more than run at once, for which blocks stay.
              (34, 449, 451, 72, 72), (17, 897, 1001, 64, 64),
              # Depths that are a quarter of a tile.
-             (33, 257, 200, 16, 16), (66, 129, 130, 16, 16))
+             (33, 257, 200, 16, 16), (66, 129, 130, 16, 16),
+             # Of two or three blocks of keys, for which blocks stay, too.
+             (67, 150, 257, 64, 64), (67, 257, 129, 128, 128))
     # Fewer scores than elements that they are computed from.
     short = ((40, 77, 77, 64, 64), (5, 17, 31, 128, 128), (3, 16, 16, 32, 32), (36, 131, 130, 96, 96), (64, 64, 64, 128, 128), (9, 200, 33, 40, 40), (2, 15, 64, 64, 64))
     masks = ("none", "causal", "causal, weights", "shifted causal", "window, weights")
     for number, (size, operand, mask) in enumerate(itertools.product(alone, ("bf16", "f16"), masks)):
-        if whole or number in (1, 9, 12, 23, 63, 70, 85, 90, 106, 112, 128, 134, 140, 156, 160, 171, 180, 200, 211):
+        if whole or number in (1, 9, 12, 23, 63, 70, 85, 90, 106, 112, 128, 134, 140, 156, 160, 171, 180, 200, 211, 220, 235):
             yield backward(operand, mask, size, number % 3 == 2 and size[0] < 8)
     for number, (size, operand, mask) in enumerate(itertools.product(short, ("bf16", "f16"), masks)):
         if whole or number in (0, 8, 11, 17, 24, 31, 43, 52, 63):

@@ -131,14 +131,19 @@ TOGETHER = (("bhgmd", "bf16", "causal", (1, 1, 2, 256, 200, 64), "b"), ("bmhgd",
             ("bhgmd", "bf16", "none", (1, 2, 3, 384, 385, 128), "b"), ("bmhgd", "bf16", "window", (2, 1, 2, 256, 321, 64), "bn"),
             ("hgmd", "f16", "causal", (1, 3, 2, 384, 512, 128), "h"), ("bhgmd", "f16", "window", (1, 1, 4, 384, 400, 128), "bh"),
             ("bhgmd", "bf16", "documents", (1, 2, 2, 512, 512, 64), "b"), ("bmhgd", "f16", "documents", (1, 1, 3, 384, 400, 128), "b"),
-            ("bhgdm", "bf16", "causal", (1, 1, 2, 256, 193, 64), "b"), ("bmhgd", "bf16", "causal", (1, 3, 2, 300, 300, 64), "b"),  # the last of half blocks: each head has its own sum
+            ("bhgdm", "bf16", "causal", (1, 1, 2, 256, 193, 64), "b"), ("bmhgd", "bf16", "causal", (1, 3, 2, 300, 300, 64), "b"),
+            # Of no whole blocks of keys: of each head the last one ends early, or is all that there is.
+            ("bhgmd", "f16", "causal", (1, 1, 3, 333, 200, 64), "b"), ("bhgmd", "bf16", "none", (1, 2, 3, 65, 130, 128), "b"), ("bmhgd", "f16", "window", (1, 1, 2, 191, 321, 64), "b"),
+            ("bhgmd", "bf16", "causal", (1, 1, 4, 17, 17, 128), "b"), ("bhgmd", "bf16", "shifted causal", (1, 1, 2, 31, 190, 16), "b"), ("bmhgd", "bf16", "none", (1, 2, 3, 129, 127, 40), "b"),
             # Fewer scores than elements that they are computed from.
             ("bhgmd", "bf16", "causal", (2, 2, 2, 33, 33, 64), ""), ("bhgmd", "f16", "none", (3, 2, 4, 100, 77, 64), ""), ("bhgmd", "bf16", "causal", (16, 2, 2, 192, 192, 80), ""),
             ("bmhgd", "f16", "window", (22, 1, 3, 64, 64, 128), ""))
 
 
 # Weights are stored for the gradient by queries: of one sum of all heads, of one of each head, and where rows do not lie side by side they are not.
-KEPT = (("bhgmd", "bf16", "none", (2, 8, 3, 128, 392, 128), ""), ("bhgmd", "f16", "none", (3, 8, 2, 192, 388, 128), ""), ("bmhgd", "bf16", "none", (2, 8, 3, 128, 392, 128), ""))
+KEPT = (("bhgmd", "bf16", "none", (2, 8, 3, 128, 392, 128), ""), ("bhgmd", "f16", "none", (3, 8, 2, 192, 388, 128), ""), ("bmhgd", "bf16", "none", (2, 8, 3, 128, 392, 128), ""),
+        ("bhgmd", "bf16", "none", (2, 8, 3, 136, 392, 128), ""), ("bhgmd", "f16", "none", (2, 8, 2, 200, 384, 104), ""), ("hgmd", "bf16", "none", (1, 22, 3, 72, 392, 128), ""),
+        ("bhgmd", "bf16", "none", (2, 17, 2, 130, 384, 128), ""))
 
 
 def cases(sizes):

@@ -48,6 +48,21 @@ uint32_t bytesBesideRing(const WarpgroupChainShape &shape) {
   return bytesInFrontOfVectors(shape) + slotsOf(shape) * vectorBytes(shape);
 }
 
+/// The same of another product.
+ProductKernel ofProduct(const ProductKernel &kernel, const Product &product) {
+  return {.kernel = kernel.kernel,
+          .shape = kernel.shape,
+          .product = product,
+          .k = kernel.k,
+          .space = kernel.space,
+          .bodies = kernel.bodies,
+          .rows = kernel.rows,
+          .columns = kernel.columns,
+          .cluster = kernel.cluster,
+          .depth = kernel.depth,
+          .tensorMaps = kernel.tensorMaps};
+}
+
 } // namespace
 
 ChainBlock::ChainBlock(const AttentionKernel &kernel, const WarpgroupChainShape &shape, ValueRange tensorMaps)
@@ -253,16 +268,23 @@ void ChainBlock::askForBoxes(Value key, Value step, uint32_t copy) {
 void ChainBlock::copyElements(Value key, Value step, uint32_t copy, bool isFast) {
   ring.waitUntilEmpty(step);
   const bool isInner = copy < inner.size();
-  const ProductKernel &ofCopy = kernelOf(copy);
-  Value first = inAllHeads(key);
-  TileSpace space(ofCopy, tile.inBatch, tile.firstRow, isInner ? first : k.number(0));
+  // Behind the last key of a head comes that one again, and not the first of the next head.
+  Product product = kernelOf(copy).product;
+  Value inBatch = tile.inBatch;
+  if (const auto head = kernel.attention.heads()) {
+    product.columns = product.right.across = {kernel.attention.keys()};
+    product.batch.push_back(*head);
+    inBatch = k.add(k.mul(inBatch, heads()), this->head);
+  }
+  const ProductKernel ofCopy = ofProduct(kernelOf(copy), product);
+  TileSpace space(ofCopy, inBatch, tile.firstRow, isInner ? key : k.number(0));
   OperandTile operand(ofCopy, space, core, ofCopy.product.right);
   Value slot = slotOf(step);
   if (isInner)
     for (uint32_t part = 0; part < inner[copy].depth / kTileDepth; ++part)
       operand.bring(inArena(k.add(slot, k.number(int64_t(part) * shape.keys * kRowBytes))), k.number(part), isFast);
   else
-    operand.bring(inArena(slot), k.div(first, k.number(shape.keys)), isFast);
+    operand.bring(inArena(slot), k.div(key, k.number(shape.keys)), isFast);
   core.closeGroup();
   if (copy == 0 && !shape.vectors.empty())
     k.when(k.less(thread, k.number(shape.keys)), [&] { bringVectors(key, thread); });

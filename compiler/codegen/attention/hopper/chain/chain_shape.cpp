@@ -26,6 +26,14 @@ bool bringTheSame(const TileMap &right, unsigned depthAxis, const TileMap &value
          });
 }
 
+/// A product of the keys of one head, where keys are of several.
+Product ofOneHead(Product product, std::optional<unsigned> heads) {
+  if (heads)
+    for (SmallVector<unsigned> *axes : {&product.columns, &product.reduced, &product.right.across})
+      llvm::erase(*axes, *heads);
+  return product;
+}
+
 /// Whether weights are computed from something that each key has its own of, beside the scores.
 bool readsAlongKeys(const GroupShape &shape, const Attention &attention) {
   linalg::GenericOp op = attention.logits->op;
@@ -79,9 +87,9 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   auto wholeTiles = [](int64_t size) { return uint32_t(llvm::alignTo(uint64_t(size), kTileDepth)); };
   const Product &output = attention.output;
   const int64_t columns = shape.sizeOf(output.columns).value_or(0);
-  // Blocks of keys are of one head.
+  // Blocks of keys are of one head; of triplets, whole ones.
   const std::optional<int64_t> length = shape.axes[attention.keys()].size;
-  if (attention.heads() && (!attention.twin || !length || *length % kMostKeys != 0))
+  if (attention.heads() && (!attention.twin || !length || (attention.across && *length % kMostKeys != 0)))
     return std::nullopt;
   if (!attention.isChain || !attention.tensorCoreElement() || !isTaken(columns) || output.right.isAlongReduced ||
       output.columns.size() != 1)
@@ -94,14 +102,18 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
   const bool hasPlace = !attention.second || (isNarrow && (attention.twin || !readsAlongKeys(shape, attention)));
   WarpgroupChainShape found{{}, wholeTiles(columns), {},          uint32_t(columns), hasPlace ? kMostKeys : 64U, {},
                             {}, std::nullopt,        std::nullopt};
-  const std::optional<TileMap> values = mapOf(shape, output, output.right, found.columns, found.keys);
+  auto mapOfKeys = [&](const Product &product, uint32_t side, uint32_t depth) {
+    const Product ofHead = ofOneHead(product, attention.heads());
+    return mapOf(shape, ofHead, ofHead.right, side, depth);
+  };
+  const std::optional<TileMap> values = mapOfKeys(output, found.columns, found.keys);
   if (!values)
     return std::nullopt;
   found.valueMap = *values;
   std::optional<TileMap> ofTwin;
   if (attention.twin) {
-    const Operand &right = attention.twin->right;
-    ofTwin = right.isAlongReduced ? std::nullopt : mapOf(shape, *attention.twin, right, found.columns, found.keys);
+    if (!attention.twin->right.isAlongReduced)
+      ofTwin = mapOfKeys(*attention.twin, found.columns, found.keys);
     if (!ofTwin || !hideTheSame(shape, attention.parts(), kWarpgroupChainRows))
       return std::nullopt;
   }
@@ -110,7 +122,7 @@ std::optional<WarpgroupChainShape> WarpgroupChainShape::of(const GroupShape &sha
     if (!isTaken(depth) || product->reduced.size() != 1 || !product->left.isAlongReduced ||
         !product->right.isAlongReduced)
       return std::nullopt;
-    const std::optional<TileMap> map = mapOf(shape, *product, product->right, found.keys, kTileDepth);
+    const std::optional<TileMap> map = mapOfKeys(*product, found.keys, kTileDepth);
     if (!map || map->boxes != 1)
       return std::nullopt;
     if (depth == columns && bringTheSame(*map, product->reduced.front(), *values, output.columns.front()))

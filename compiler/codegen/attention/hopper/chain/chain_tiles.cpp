@@ -11,9 +11,9 @@ namespace {
 
 // So many tiles keep a large device busy several times over, and what they read fits its second-level cache.
 constexpr int64_t kTilesTogether = 512;
-// Blocks of keys of a tile from which on blocks stay. On an H200 tiles of eight took 0.93 to 0.99 of the time, of 16
-// and more 0.975 to 0.985, of four 1.03 to 1.09; of twins that go through several heads 1.25.
-constexpr int64_t kFewestBlocks = 8;
+// Blocks of keys of a tile from which on blocks stay. On an H200 tiles of two to five took 0.71 to 0.93 of the time, of
+// eight 0.93 to 0.99, of 16 and more 0.975 to 0.985; of twins that go through several heads 1.25.
+constexpr int64_t kFewestBlocks = 2;
 
 } // namespace
 

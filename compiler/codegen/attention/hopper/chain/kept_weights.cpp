@@ -28,6 +28,11 @@ Value KeptWeights::firstRow() {
   return k_.add(block_.rows(), k_.mul(warp_, k_.number(kRows)));
 }
 
+/// Behind the last key of a head those of the next one begin.
+Value KeptWeights::isKey(Value inHead) {
+  return k_.less(inHead, block_.kernel.space.size(block_.kernel.attention.keys()));
+}
+
 /// Of the warp.
 Value KeptWeights::placeOf(Value key) {
   Value turn = k_.rem(block_.numberOf(key), k_.number(kPlaces));
@@ -57,9 +62,12 @@ void KeptWeights::storeBoxes(Value place, Value key) {
   Value map = block_.tensorMaps[block_.shape.copies()];
   TileSpace space(block_.inner.front().kernel, block_.tile.inBatch, block_.rows(), k_.number(0));
   for (uint32_t box = 0; box < block_.shape.keys / kKeys; ++box) {
-    const Point point = space.resultAt(firstRow(), k_.add(key, k_.number(int64_t(box) * kKeys)));
-    const SmallVector<Value> begin = block_.shape.keptMap->beginAt(k_, point);
-    storeBox(k_, map, begin, block_.inArena(k_.add(place, k_.number(int64_t(box) * kBoxesBytes))));
+    Value inHead = k_.add(key, k_.number(int64_t(box) * kKeys));
+    k_.when(isKey(inHead), [&] {
+      const Point point = space.resultAt(firstRow(), block_.inAllHeads(inHead));
+      const SmallVector<Value> begin = block_.shape.keptMap->beginAt(k_, point);
+      storeBox(k_, map, begin, block_.inArena(k_.add(place, k_.number(int64_t(box) * kBoxesBytes))));
+    });
   }
   k_.assembly("cp.async.bulk.commit_group;", {}, "");
 }
@@ -75,8 +83,8 @@ void KeptWeights::storeElements(Value place, Value key) {
           [&](Value number, ValueRange) {
             Bodies::Scope scope(block_.kernel.bodies);
             Value inRow = k_.rem(number, keys), down = k_.div(number, keys);
-            Value row = k_.add(firstRow(), down), at = k_.add(key, inRow);
-            k_.when(k_.both(k_.less(row, space.rows()), k_.less(at, space.columns())), [&] {
+            Value row = k_.add(firstRow(), down), inHead = k_.add(key, inRow), at = block_.inAllHeads(inHead);
+            k_.when(k_.both(k_.less(row, space.rows()), isKey(inHead)), [&] {
               Value inBox = k_.exclusiveOr(k_.mul(k_.rem(inRow, ofBox), k_.number(bytes)),
                                            k_.mul(k_.rem(down, k_.number(kEight)), k_.number(kChunkBytes)));
               Value from = k_.add(k_.add(place, k_.mul(k_.div(inRow, ofBox), k_.number(kBoxesBytes))),
@@ -95,14 +103,14 @@ void KeptWeights::awaitBoxes() {
 
 void KeptWeights::store(Value key) {
   Bodies::Scope scope(block_.kernel.bodies);
-  Value place = placeOf(key), first = block_.inAllHeads(key);
+  Value place = placeOf(key);
   block_.core.publish();
   awaitBoxes();
   k_.syncWarp();
-  auto byLanes = [&] { storeElements(place, first); };
+  auto byLanes = [&] { storeElements(place, key); };
   if (!isFast_)
     return byLanes();
-  k_.branch(isFast_, [&] { k_.when(k_.equal(lane_, k_.number(0)), [&] { storeBoxes(place, first); }); }, byLanes);
+  k_.branch(isFast_, [&] { k_.when(k_.equal(lane_, k_.number(0)), [&] { storeBoxes(place, key); }); }, byLanes);
 }
 
 void KeptWeights::finish() {

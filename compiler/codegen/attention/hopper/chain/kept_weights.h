@@ -26,6 +26,7 @@ public:
   void finish();
 
 private:
+  mlir::Value isKey(mlir::Value inHead);
   mlir::Value placeOf(mlir::Value key);
   void storeBoxes(mlir::Value place, mlir::Value key);
   void storeElements(mlir::Value place, mlir::Value key);

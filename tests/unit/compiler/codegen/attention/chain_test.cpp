@@ -221,9 +221,13 @@ TEST_F(SharedTwinsKernelTest, HaveKeysOfSeveralHeads) {
   EXPECT_EQ(shape->vectors.size(), 1u);
 }
 
-TEST_F(SharedTwinsKernelTest, HaveWholeBlocksInEachHead) {
+TEST_F(SharedTwinsKernelTest, HaveBlocksOfOneHead) {
   read("500");
-  EXPECT_FALSE(WarpgroupChainShape::of(*shape_, *attention_).has_value()); // mma.sync takes it
+  const auto shape = WarpgroupChainShape::of(*shape_, *attention_);
+  ASSERT_TRUE(shape.has_value());
+  for (const TileMap *map : shape->maps())
+    EXPECT_EQ(map->box[1], 1) << "heads"; // behind the last key of one is no key of the next
+  EXPECT_EQ(shape->rightMaps[0].box[2], shape->keys);
 }
 
 TEST_F(SharedTwinsKernelTest, KnowNothingOfMasksThatDifferFromHeadToHead) {
