@@ -119,6 +119,7 @@ struct LowerTensors : impl::LowerTensorsBase<LowerTensors> {
       rewrite(function, [](RewritePatternSet &patterns) {
         addReshapePatterns(patterns);
         addPaddedReadPatterns(patterns);
+        addRollPatterns(patterns);
       });
       rewrite(function, [](RewritePatternSet &patterns) {
         affine::populateAffineExpandIndexOpsAsAffinePatterns(patterns);

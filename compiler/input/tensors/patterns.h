@@ -18,6 +18,8 @@ void addSliceOverPatterns(mlir::RewritePatternSet &patterns);
 /// Where it is not known that sizes agree and places are inside of their tensors, a cf.assert in front of the
 /// operation.
 void checkPlaces(mlir::func::FuncOp function);
+/// tensor.concat of both parts of a tensor, the second first. Before the slices are something else.
+void addRollPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.pad, concat.
 void addPadPatterns(mlir::RewritePatternSet &patterns);
 /// tensor.extract of a tensor.pad, where it cannot meet the padding; a reshape of one that leaves padded dimensions as
