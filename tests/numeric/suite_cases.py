@@ -4,12 +4,12 @@ import re
 import zlib
 from collections import Counter, defaultdict
 
-from cases import (along, attention, boundary, choice, convolutions, elementwise, guarded, loops, maps, movement, named, norms, products,
-                   reduction)
+from cases import (along, attention, boundary, choice, convolutions, elementwise, few_sums, guarded, loops, maps, movement, named, norms,
+                   products, reduction, together)
 from cases.case import SIZES, SMALL
 
-MODULES = (*attention.MODULES, boundary, *products.MODULES, *convolutions.MODULES, choice, elementwise, guarded, loops, norms, reduction,
-           movement, named, along, maps)
+MODULES = (*attention.MODULES, boundary, *products.MODULES, *convolutions.MODULES, choice, elementwise, few_sums, guarded, loops, norms,
+           reduction, movement, named, along, maps, together)
 MOST = 150  # functions of one program
 
 

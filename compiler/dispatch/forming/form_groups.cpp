@@ -9,6 +9,7 @@
 #include "compiler/dispatch/analysis/parts_put_together.h"
 #include "compiler/dispatch/analysis/products/contraction.h"
 #include "compiler/dispatch/analysis/reduction_body.h"
+#include "compiler/dispatch/forming/beside.h"
 #include "compiler/dispatch/forming/column_groups.h"
 #include "compiler/dispatch/forming/members.h"
 #include "compiler/dispatch/forming/summed_order.h"
@@ -30,10 +31,11 @@ constexpr size_t kMaxOps = 48;
 constexpr size_t kMaxTensors = 32;
 // Reductions of the same tensor that are tried: hundreds of products may share a matrix.
 constexpr unsigned kMaxSiblings = 8;
-// Elements of a group that takes less time than its launch, about 2 microseconds of an H200; kinds of such that are
-// looked for in a block, and how often two are tried: whether one may run behind the other is asked of all between.
-constexpr int64_t kMostBeside = 1 << 16;
+// Kinds of small groups that are looked for in a block, and how often two groups are tried: whether one may run behind
+// the other is asked of all between.
 constexpr size_t kMostKinds = 32;
+// Operations between two that become one because of what they read: the memory of results is needed for longer.
+constexpr unsigned kMostApart = 64;
 constexpr unsigned kMostTries = 256;
 
 void collectTensors(linalg::GenericOp op, const llvm::SmallPtrSetImpl<Operation *> &inside,
@@ -95,8 +97,9 @@ private:
   void joinChain(linalg::GenericOp op);
   void joinLogSum(linalg::GenericOp op);
   void joinGates(linalg::GenericOp op);
+  void joinReaders();
+  SmallVector<Number> othersThatRead(const Members &members, Number number) const;
   void joinBeside();
-  linalg::GenericOp smallLeaderOf(const Members &members) const;
 
   Block &block_;
   llvm::DenseMap<Operation *, unsigned> position_;
@@ -297,26 +300,35 @@ void Former::joinGates(linalg::GenericOp op) {
   }
 }
 
-/// The operation with the most loops of a group that is so small that its launch takes longer than it does; null of any
-/// other one.
-linalg::GenericOp Former::smallLeaderOf(const Members &members) const {
-  linalg::GenericOp leader;
-  for (linalg::GenericOp op : members) {
-    const bool isPlain = op.hasPureTensorSemantics() && !isOfAttention(op) && !op->hasAttr(kFormAttr) &&
-                         !op->hasAttr(kStoredAttr) && op.getBody()->getOps<tensor::ExtractOp>().empty() &&
-                         (op.getNumReductionLoops() == 0 || (isTreeReduction(op) && !contractionOf(op)));
-    if (!isPlain)
-      return {};
-    if (!leader || op.getNumLoops() > leader.getNumLoops())
-      leader = op;
+/// Groups that compute element by element of the same tensors read them once: both gradients of a gate.
+void Former::joinReaders() {
+  unsigned tries = 0;
+  for (Number number = 0; number < groups_.size(); ++number) {
+    if (groups_[number].empty() || !isElementByElement(groups_[number]))
+      continue;
+    for (Number other : othersThatRead(groups_[number], number)) {
+      if (++tries > kMostTries)
+        return;
+      if (std::string reason; isElementByElement(groups_[other]) && isWorthReading(groups_[other], groups_[number]))
+        if (join({other, number}, reason))
+          break;
+    }
   }
-  int64_t elements = 1;
-  for (int64_t size : leader.getStaticLoopRanges()) {
-    if (ShapedType::isDynamic(size) || size > kMostBeside)
-      return {};
-    elements *= size;
-  }
-  return elements <= kMostBeside ? leader : linalg::GenericOp();
+}
+
+/// Groups ahead that read what these operations read, as far as they are near.
+SmallVector<Former::Number> Former::othersThatRead(const Members &members, Number number) const {
+  SmallVector<Number> others;
+  for (linalg::GenericOp op : members)
+    for (Value input : op.getDpsInputs())
+      for (Operation *user : input.getUsers()) {
+        auto found = number_.find(user);
+        if (isa<RankedTensorType>(input.getType()) && found != number_.end() && found->second < number &&
+            !llvm::is_contained(others, found->second) && position_.lookup(op) - position_.lookup(user) <= kMostApart)
+          others.push_back(found->second);
+      }
+  llvm::sort(others, std::greater<>());
+  return others;
 }
 
 /// Small groups that have nothing to do with each other, and run alike, become one: the roots of the variances of many
@@ -353,6 +365,7 @@ GroupedBlock Former::run() {
     joinGates(op);
   }
   areFormed_ = true;
+  joinReaders();
   joinBeside();
   llvm::erase_if(groups_, [](const Members &members) { return members.empty(); });
   // One group's readers may be another's members, so that it ends later than before.

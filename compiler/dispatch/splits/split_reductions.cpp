@@ -72,6 +72,17 @@ int64_t columnsOfTile(linalg::GenericOp op) {
   return kBytesOfTile / widest;
 }
 
+/// Rows of a part of columns that is worth a second launch: of odd ones, which are taken one by one, a block has fewer
+/// beside each other.
+int64_t leastOfColumn(linalg::GenericOp op) {
+  constexpr int64_t kThreads = 512, kRowsOfThread = 16, kLeast = 64;
+  const int64_t columns = columnsOfTile(op);
+  const bool isOdd = areTakenOneByOne(columns);
+  return isOdd ? std::clamp(kRowsOfThread * kThreads / int64_t(llvm::PowerOf2Ceil(uint64_t(columns))), kLeast,
+                            kLeastOfColumn)
+               : kLeastOfColumn;
+}
+
 std::optional<Split> splitOf(linalg::GenericOp op) {
   const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   if (!op.hasPureTensorSemantics() || !isTreeReduction(op) || llvm::is_contained(sizes, ShapedType::kDynamic))
@@ -99,7 +110,7 @@ std::optional<Split> splitOf(linalg::GenericOp op) {
   const unsigned last = first.getDimPosition(first.getNumResults() - 1);
   const bool isAcross = types[last] == utils::IteratorType::parallel;
   const int64_t blocks = isAcross ? results / sizes[last] * llvm::divideCeil(sizes[last], columnsOfTile(op)) : results;
-  const int64_t most = reduced / (isAcross ? kLeastOfColumn : kLeastOfRow);
+  const int64_t most = reduced / (isAcross ? leastOfColumn(op) : kLeastOfRow);
   if (blocks >= (isAcross ? kEnoughTiles : kEnoughRows) || most < 4)
     return std::nullopt;
   const int64_t wanted = std::min(most, int64_t(llvm::divideCeil(isAcross ? kWantedTiles : kWantedRows, blocks)));
@@ -138,7 +149,7 @@ std::optional<RaggedLimits> raggedLimitsOf(linalg::GenericOp op, unsigned loop, 
   const bool isAcross = op.getNumLoops() > 1;
   if (!isAcross && sizes[loop] == ShapedType::kDynamic && !isOfKeys(op) && !mayShare && sharesInput(op))
     return std::nullopt;
-  RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, kLeastOfColumn, columnsOfTile(op)}
+  RaggedLimits limits = isAcross ? RaggedLimits{kEnoughTiles, kWantedTiles, leastOfColumn(op), columnsOfTile(op)}
                                  : RaggedLimits{kEnoughRows, kWantedRows, kLeastOfRow, 1};
   if (sizes[loop] != ShapedType::kDynamic && sizes[loop] < 4 * limits.least)
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include "compiler/codegen/strategies/rows/row_paths.h"
 #include "compiler/codegen/strategies/rows/rows_writer.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
+#include "compiler/dispatch/analysis/reduction_body.h"
 
 using namespace mlir;
 
@@ -46,8 +47,34 @@ static std::vector<Plan> partsOf(StringRef name, const GroupShape &shape, const 
   return plans;
 }
 
+/// Of few results long sums whose elements several results read, or none one by one: the diagonals of matrices, boxes
+/// against boxes. A thread for each result (windows) would leave most of the device idle; where results beside each
+/// other read what lies beside each other, a row's threads read a line of memory each, and results are fewer.
+static bool isFewOfMany(const KernelFunction &kernel, const GroupShape &shape) {
+  constexpr int64_t kMostResults = 1 << 14, kMostAcross = 1 << 11, kLeastOfSum = 256;
+  const std::optional<int64_t> results = GroupShape::sizeOf(shape.parallelAxes()),
+                               elements = GroupShape::sizeOf(shape.reducedAxes());
+  if (!shape.group.hasReduction() || !results || !elements || *elements < kLeastOfSum)
+    return false;
+  const bool isAcross = shape.parallel != 0 && llvm::any_of(kernel.ops, [&](const KernelOp &op) {
+                          return llvm::any_of(op.inputs, [&](const KernelInput &input) {
+                            const auto along = input.isMemory() ? shape.along(input.tensor, op.op, shape.parallel - 1)
+                                                                : GroupShape::Along::Same;
+                            return shape.group.coversAllAxes(op.op) &&
+                                   (along == GroupShape::Along::Adjacent || along == GroupShape::Along::Shifted);
+                          });
+                        });
+  if (*results > (isAcross ? kMostAcross : kMostResults))
+    return false;
+  const bool combines = llvm::all_of(kernel.ops, [](const KernelOp &op) {
+    return linalg::GenericOp(op.op).getNumReductionLoops() == 0 || dispatch::reductionBodyOf(op.op);
+  });
+  return combines && phasesOf(kernel, shape.group).size() == 1 && !readsAgain(kernel, shape) &&
+         !storesElements(kernel, shape);
+}
+
 std::vector<Plan> Rows::plans(const KernelFunction &kernel, const GroupShape &shape) const {
-  if (!hasCombiners(kernel, shape))
+  if (!hasCombiners(kernel, shape) && !isFewOfMany(kernel, shape))
     return {};
   const RowDemand demand = RowDemand::of(kernel, shape);
   const std::optional<int64_t> rows = GroupShape::sizeOf(shape.parallelAxes());
