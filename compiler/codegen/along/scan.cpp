@@ -33,6 +33,9 @@ constexpr int64_t kPartsOfFew = 128, kLongOfFew = 131072;
 // The same for threads that walk down lines of their own.
 constexpr int64_t kManyThreads = 65536;
 constexpr int64_t kDeepLine = 2048;
+// Where both are known, how many lines are few, and how long then those are that are cut: a walk waits for memory once
+// every kAhead elements.
+constexpr int64_t kFewWalks = 4096, kDeepOfFew = 256, kDeepOfKnown = 512;
 // Elements that a walking thread loads before it combines them.
 constexpr int64_t kAhead = 16;
 // Small blocks: few lines are spread over more of the device.
@@ -178,7 +181,8 @@ AlongPlans walkPlans(const LineShape &shape, const std::optional<Sum> &sum) {
   whole.grid = {{shape.lines(), kWalkers}};
   const std::optional<int64_t> length = shape.knownLength(), lines = shape.knownLines();
   AlongPlans result;
-  if (!sum || (lines && *lines >= kManyThreads / 4) || (length && *length < kDeepLine)) {
+  const int64_t deep = lines && length ? (*lines <= kFewWalks ? kDeepOfFew : kDeepOfKnown) : kDeepLine;
+  if (!sum || (lines && *lines >= kManyThreads / 4) || (length && *length < deep)) {
     result.kernels = {whole};
     return result;
   }

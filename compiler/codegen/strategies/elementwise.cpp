@@ -12,6 +12,8 @@ namespace {
 
 // A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
 constexpr uint32_t kMaxWorkPerThread = 256;
+// Elements of which a thread has so many all the same, where all that is stored has 2 bytes of each, or less.
+constexpr uint32_t kLeastOfNarrow = 4;
 
 // Vectors of a row that is long enough for those that lie in two rows to be the exception.
 constexpr int64_t kShortRow = 2;
@@ -36,6 +38,15 @@ bool isNarrowByRows(const KernelFunction &kernel, const GroupShape &shape) {
     return shape.group.coversAllAxes(op.op) &&
            llvm::all_of(op.inputs, [&](const KernelInput &in) { return !in.isMemory() || isNarrow(op, in.tensor); }) &&
            llvm::all_of(op.outputs, [&](const KernelOutput &out) { return !out.isStored || isNarrow(op, out.tensor); });
+  });
+}
+
+/// Whether nothing that is stored has more than 2 bytes of an element: an access of one would bring too little.
+bool isNarrow(const KernelFunction &kernel) {
+  return llvm::all_of(kernel.ops, [](const KernelOp &op) {
+    return llvm::all_of(op.outputs, [](const KernelOutput &out) {
+      return !out.isStored || dispatch::elementBytes(out.tensor.element) <= 2;
+    });
   });
 }
 
@@ -98,7 +109,8 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
       if (*row < most && *row % 2 != 0)
         width = 1;
     }
-  for (const uint32_t work = workOf(kernel); width > 1 && width * work > kMaxWorkPerThread;)
+  const uint32_t least = isNarrow(kernel) ? kLeastOfNarrow : 1;
+  for (const uint32_t work = workOf(kernel); width > least && width * work > kMaxWorkPerThread;)
     width /= 2;
   Plan plan = planOf(name(), kernel, shape, width);
   if (width == 1 && shape.axes.size() > 1 && shape.axes.back().size)

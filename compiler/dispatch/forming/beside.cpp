@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/dispatch/forming/beside.h"
 
+#include "compiler/dialect/donation.h"
 #include "compiler/dispatch/analysis/groups/group.h"
 #include "compiler/dispatch/analysis/kernel_config.h"
 #include "compiler/dispatch/analysis/own_kernel.h"
@@ -63,11 +64,20 @@ linalg::GenericOp smallLeaderOf(const Members &members) {
   return elements <= kMostBeside ? leader : linalg::GenericOp();
 }
 
+/// Whether a result may take the memory of what the operation reads (dispatch/in_place), which needs the last reader
+/// for itself.
+static bool readsGivenUp(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputs(), [](Value input) {
+    auto argument = dyn_cast<BlockArgument>(withoutRenames(input));
+    return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()) && isGivenUp(argument);
+  });
+}
+
 bool isElementByElement(const Members &members) {
   const SmallVector<int64_t> sizes = linalg::GenericOp(members.front()).getStaticLoopRanges();
   return llvm::all_of(members, [&](linalg::GenericOp op) {
-    if (!isPlain(op) || op->hasAttr(kOwnKernelAttr) || op.getNumReductionLoops() != 0 || op.getNumLoops() == 0 ||
-        op.getStaticLoopRanges() != sizes || llvm::is_contained(sizes, ShapedType::kDynamic))
+    if (!isPlain(op) || readsGivenUp(op) || op->hasAttr(kOwnKernelAttr) || op.getNumReductionLoops() != 0 ||
+        op.getNumLoops() == 0 || op.getStaticLoopRanges() != sizes || llvm::is_contained(sizes, ShapedType::kDynamic))
       return false;
     return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
       auto type = dyn_cast<RankedTensorType>(operand.get().getType());
