@@ -133,6 +133,38 @@ UNCOMMON = {
     "tiny_vectors": [((1000003, 3), "f32"), ((300007, 8), "bf16")], "pair_distances": [((10007, 5003), "f32")]}
 
 
+# What users write around their models: by operation, shapes and types.
+USERS = {
+    "adam_clipped": [((10000,), "f32"), ((2000003,), "f32"), ((4000000,), "bf16")], "averages": [((1000,), "f32"), ((2000003,), "f32")],
+    "dropout_norm": [((8192, 1024), "bf16"), ((33, 768), "f32"), ((20011, 333), "bf16")],
+    "rmsnorm_gradient": [((8192, 4096), "bf16"), ((64, 1000), "f32"), ((50021, 129), "f32")],
+    "group_norm_silu": [((8, 32, 10, 4096), "bf16"), ((2, 32, 4, 49), "f32"), ((3, 7, 5, 30011), "f32")],
+    "silu_gradient": [((8192, 2752), "bf16"), ((100, 333), "f32"), ((30011, 501), "bf16")],
+    "columns_normal": [((100003, 100), "f32"), ((64, 1000), "f32"), ((1001, 77), "f32")], "weight_norm": [((4096, 4096), "bf16"), ((1000, 33), "f32")],
+    "lstm_cell": [((64, 512), "f32"), ((8192, 1000), "bf16"), ((7001, 333), "f32")],
+    "swiglu_quantised": [((8192, 5632), "bf16"), ((17, 1000), "bf16"), ((4001, 2731), "bf16")],
+    "blocks_quantised": [((8192, 128), "bf16"), ((1, 1001), "bf16")], "dequantised": [((4096, 11008), "bf16"), ((10007, 1001), "bf16")],
+    "smooth_gradient": [((8192, 32000), "bf16"), ((100003, 10), "f32"), ((3, 50257), "f32")],
+    "divergence": [((2048, 32003), "bf16"), ((100003, 21), "f32")], "dice": [((16, 4, 100003), "f32"), ((3, 1, 1000003), "bf16"), ((64, 150, 49), "f32")],
+    "focal": [((20000003,), "f32"), ((1001,), "bf16")], "cosines": [((50021, 300), "f32"), ((5, 1000003), "f32"), ((1000003, 16), "bf16")],
+    "traces": [((1000, 333), "f32"), ((3, 5003), "f32")], "routing": [((8192, 64), "bf16"), ((33, 64), "f32"), ((100003, 16), "f32")],
+    "places_of_experts": [((8192, 64), "i32"), ((100, 8), "i32"), ((200003, 16), "i32")],
+    "combined": [((16384, 4096, 8192), "bf16"), ((100, 64, 33), "f32")], "bag": [((100003, 64, 20011), "f32"), ((1000003, 16, 100), "bf16")],
+    "beams": [((8, 5, 32003), "f32"), ((1, 4, 50257), "bf16"), ((300, 3, 1000), "f32")], "overlaps": [((6000,), "f32"), ((333,), "f32")],
+    "guesses": [((50021, 1000), "bf16"), ((64, 10), "f32")],
+    "cache_append": [((32768, 1024, 64), "bf16"), ((1000, 64, 3), "f32")], "looked_up": [((30000001,), "bf16"), ((1001,), "f32")],
+    "equalised": [((20000003,), "i8"), ((65536,), "i8")], "counted": [((10000019, 1000), "i32"), ((5003, 100003), "i32")],
+    "segments": [((1000, 64, 300007), "f32"), ((100003, 3, 1000003), "f32"), ((7, 1, 5000011), "f32")],
+    "planes_of_pixels": [((64, 224, 224), "bf16"), ((3, 333, 501), "f32")], "patches": [((64, 3, 14, 14), "bf16"), ((5, 3, 7, 9), "f32")],
+    "pixel_unshuffle": [((16, 3, 270, 480), "f32"), ((8, 64, 55, 57), "bf16")], "reflected": [((16, 64, 100, 101), "f32"), ((32, 3, 256, 256), "bf16")],
+    "shifted_windows": [((64, 56, 56, 96), "bf16"), ((2, 14, 14, 33), "f32")], "columns_of_image": [((16, 32, 66, 66), "f32"), ((3, 5, 101, 203), "bf16")],
+    "image_of_columns": [((16, 32, 64, 64), "f32"), ((3, 5, 101, 203), "bf16")], "mean_pool_gradient": [((32, 64, 56, 56), "bf16"), ((3, 35, 111, 113), "f32")],
+    "max_pool_gradient": [((32, 64, 56, 56), "bf16"), ((3, 35, 111, 113), "f32")], "resized": [((16, 32, 100, 100), "f32"), ((3, 5, 201, 333), "bf16")],
+    "moving_mean": [((1001, 10007), "f32"), ((3, 1000003), "f32")], "complex_product": [((4001, 2049), "f32"), ((1000, 1024), "bf16")],
+    "butterfly": [((4096, 1024), "f32"), ((3001, 333), "bf16")], "lower_triangle": [((96, 1024), "bf16"), ((7, 3001), "f32")],
+    "chosen": [((20000003,), "f32"), ((5001, 3001), "bf16")], "discounted": [((64, 1000, 300), "f32"), ((1001, 500, 3), "f32")]}
+
+
 # What was behind the best peer, or behind its goal, when it was last measured.
 MISSES = {"softmax": [(8192, 131072)], "layernorm": [(M, 128)], "batch_norm": [(8, 64, 49)], "column_sum": [(65536, 1001)],
           "permute0213": [(64, 1000, 16, 100)]}
@@ -150,15 +182,16 @@ def random_case(name):
 
 def cases(chosen="full", seed=29, count=80):
     """'first': the closing table of the issue, f32 and bf16; 'full': everything of it; 'smoke': small shapes of that;
-    'everyday': what models compute besides; 'uncommon': what programs ask for now and then; 'misses': what was behind; 'random': so many groups drawn from a seed."""
+    'everyday': what models compute besides; 'uncommon': what programs ask for now and then; 'users': what users
+    write around models; 'misses': what was behind; 'random': so many groups drawn from a seed."""
     listed = []
     if chosen == "random":
         return [random_case(f"random_{seed}_{number}") for number in range(count)]
     if chosen == "everyday":
         return [Case(operation, shape, kind) for operation, shapes in EVERYDAY.items() for shape in shapes
                 for kind in (["f32"] if operation.startswith("cumsum") else ["f32", "bf16"])]
-    if chosen == "uncommon":
-        return [Case(operation, shape, kind) for operation, given in UNCOMMON.items() for shape, kind in given]
+    if chosen in ("uncommon", "users"):
+        return [Case(operation, shape, kind) for operation, given in (UNCOMMON if chosen == "uncommon" else USERS).items() for shape, kind in given]
     shapes_of = {"full": SHAPES, "first": FIRST, "smoke": SMOKE, "misses": MISSES}[chosen]
     for operation, shapes in shapes_of.items():
         for kind in kinds_of(operation):

@@ -53,7 +53,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(root, "build"), help="build folder with the tools")
     parser.add_argument("--output", default=os.path.join(root, "build", "memory_bound"))
     parser.add_argument("--target", default="sm_90a", help="architectures for tenon-compile; empty: its default")
-    parser.add_argument("--set", default="full", choices=["first", "full", "smoke", "everyday", "uncommon", "misses", "random"])
+    parser.add_argument("--set", default="full", choices=["first", "full", "smoke", "everyday", "uncommon", "users", "misses", "random"])
     parser.add_argument("--seed", type=int, default=29, help="of --set=random")
     parser.add_argument("--count", type=int, default=80, help="groups of --set=random")
     parser.add_argument("--filter", default="", help="only operations that are named here, separated by commas")

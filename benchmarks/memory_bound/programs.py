@@ -13,6 +13,7 @@ import everyday_programs  # noqa: E402
 from mlir_text import Function, Tensor  # noqa: E402
 import random_programs  # noqa: E402
 import uncommon_programs  # noqa: E402
+import user_programs  # noqa: E402
 
 EPSILON = 1e-5
 DROPOUT = 0.1
@@ -420,6 +421,7 @@ OPERATIONS = {f.__name__: f for f in (add, chain10, row_sum, column_sum, all_sum
                                       cumsum, cumsum_line, cumsum_columns, sort, sort_line, embedding, histogram, concat, pad)}
 OPERATIONS.update(everyday_programs.OPERATIONS)
 OPERATIONS.update(uncommon_programs.OPERATIONS)
+OPERATIONS.update(user_programs.OPERATIONS)
 
 
 def program(case, dynamic):

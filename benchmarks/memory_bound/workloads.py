@@ -9,6 +9,7 @@ import torch.nn.functional as F
 import everyday_workloads
 import random_workloads
 import uncommon_workloads
+import user_workloads
 from programs import ADAM, BINS, DROPOUT, DROPPED, EPSILON, TOP
 
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.uint8, "i32": torch.int32,
@@ -188,14 +189,15 @@ WORKLOADS = Workloads({
 
 
 UNCOMMON, UNCOMMON_OF_CASE = uncommon_workloads.workloads(Workload, uniform)
-WORKLOADS.update(UNCOMMON)
+USERS, USERS_OF_CASE = user_workloads.workloads(Workload, uniform)
+WORKLOADS.update(UNCOMMON | USERS)
 OF_CASES = {}
 
 
 def workload_of(case):
     """That of its operation, or its own, where a result has sizes that no input has."""
     if case not in OF_CASES:
-        OF_CASES[case] = UNCOMMON_OF_CASE(case) or WORKLOADS[case.operation]
+        OF_CASES[case] = UNCOMMON_OF_CASE(case) or USERS_OF_CASE(case) or WORKLOADS[case.operation]
     return OF_CASES[case]
 
 
