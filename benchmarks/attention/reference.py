@@ -39,8 +39,8 @@ def error_of(case, found, inputs):
         q, k, v = inputs[0][batch, group, member].double(), inputs[1][batch, group].double(), inputs[2][batch, group].double()
         row, key = torch.arange(case.length, device="cuda")[:, None], torch.arange(case.key_count(), device="cuda")[None, :]
         scores = scores_of(case, q @ k.mT / math.sqrt(case.depth), torch.tensor(float(head), device="cuda", dtype=torch.float64), row, key)
-        if case.mask == "causal":
-            scores = scores.masked_fill(key > row, -math.inf)
+        if case.mask in ("causal", "last"):
+            scores = scores.masked_fill(key > row + (case.key_count() - case.length if case.mask == "last" else 0), -math.inf)
         weights = torch.softmax(scores, -1)
         exact = weights @ v
         bound = EPS[case.wide()] * (1.5 * exact.abs() + 0.75 * (weights @ v.abs())) + 1e-6

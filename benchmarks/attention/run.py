@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import racing  # noqa: E402, puts what follows on the path
 import torch  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
+from torch.nn.attention.bias import causal_lower_right  # noqa: E402
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention  # noqa: E402
 
 import documents  # noqa: E402
@@ -38,7 +39,8 @@ def backend(case, which):
         # Peers take other values than keys only as queries of one head.
         given = (q.reshape(k.shape[0], k.shape[1], -1, case.depth), k, v) if case.columns else heads_of(case, q, k, v)
         with sdpa_kernel(which):
-            made = torch.nn.functional.scaled_dot_product_attention(*given, is_causal=case.mask == "causal", enable_gqa=case.shared > 1 and not case.columns)
+            mask = causal_lower_right(case.length, case.key_count()) if case.mask == "last" else None
+            made = torch.nn.functional.scaled_dot_product_attention(*given, attn_mask=mask, is_causal=case.mask == "causal", enable_gqa=case.shared > 1 and not case.columns)
         return made.reshape(*q.shape[:-1], v.shape[-1])
     return run
 
@@ -57,9 +59,10 @@ def flexible(case):
     torch._dynamo.reset()  # behind eight sizes it gives up and runs what is not compiled
     compiled = torch.compile(flex_attention)
     mask = None
-    if case.mask == "causal":
-        mask = create_block_mask(lambda b, h, row, key: row >= key, None, None, case.length, case.key_count(), device="cuda")
-    score = None if case.mask in ("", "causal") else lambda s, b, h, row, key: scores_of(case, s, h, row, key)
+    if case.mask in ("causal", "last"):
+        after = case.key_count() - case.length if case.mask == "last" else 0
+        mask = create_block_mask(lambda b, h, row, key: row + after >= key, None, None, case.length, case.key_count(), device="cuda")
+    score = None if case.mask in ("", "causal", "last") else lambda s, b, h, row, key: scores_of(case, s, h, row, key)
 
     def run(q, k, v):
         made = compiled(*heads_of(case, q, k, v), score_mod=score, block_mask=mask, enable_gqa=case.shared > 1)
@@ -75,7 +78,7 @@ def racers_of(case, runtime, folder, before, given, inputs, peers):
         path = os.path.join(programs, case.name() + ".tenon")
         if name == "tenon" or (before and os.path.exists(path)):
             yield name, lambda name=name, path=path: Tenon(name, runtime, path, [own], [])
-    if case.mask in ("", "causal"):
+    if case.mask in ("", "causal", "last"):
         for name, which in (("cudnn", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
             if name in peers:
                 yield name, lambda name=name, which=which: Torch(name, backend(case, which), [inputs])

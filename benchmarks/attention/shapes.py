@@ -18,7 +18,7 @@ class Attention:
     heads: int
     length: int
     depth: int
-    mask: str = ""      # "causal", or one that no peer has a flag for: "bias" (a slope for each head), "cap"
+    mask: str = ""      # "causal"; "last": the same where queries are those of the last keys; or one that no peer has a flag for: "bias" (a slope for each head), "cap"
     shared: int = 1     # heads that share their keys and values
     keys: int = 0       # as many as queries, where it is 0
     columns: int = 0    # of values, where they are not as many as elements of a key
@@ -55,7 +55,8 @@ class Attention:
     def operations(self):
         """As FlashAttention counts them: half where half of the scores are hidden."""
         depths = self.depth + (self.columns or self.depth)
-        return 2 * self.batch * self.heads * self.length * self.key_count() * depths // (2 if self.mask == "causal" else 1)
+        hidden = self.length * (self.length - 1) // 2 if self.mask == "last" else 0
+        return 2 * self.batch * self.heads * (self.length * self.key_count() - hidden) * depths // (2 if self.mask == "causal" else 1)
 
 
 SETS = {
@@ -190,9 +191,11 @@ def program(case):
     def logit(score):
         scaled = f.op("arith.mulf", "f32", score, f.constant("f32", 1 / math.sqrt(case.depth)))
         m, n = loops.index("m"), loops.index("n")
-        if case.mask == "causal":
-            seen = f.fresh()
-            f.line(f"{seen} = arith.cmpi sge, {f.loop_index(m)}, {f.loop_index(n)} : index")
+        if case.mask in ("causal", "last"):
+            seen, row = f.fresh(), f.loop_index(m)
+            if case.mask == "last":
+                row = f.op("arith.addi", "index", row, f.constant("index", case.key_count() - case.length))
+            f.line(f"{seen} = arith.cmpi sge, {row}, {f.loop_index(n)} : index")
             return f.select(seen, "f32", scaled, f.constant("f32", -math.inf))
         if case.mask == "bias":  # ALiBi: (n - m) / 2^(head / 2 + 1)
             away = f.op("arith.sitofp", "i32", f.op("arith.subi", "i32", f.loop_index(n, "i32"), f.loop_index(m, "i32")), to="f32")

@@ -34,8 +34,9 @@ struct Attention {
   std::optional<Product> twin = std::nullopt;   // of twins: the last product of the other weights, from `scores` alone
   std::optional<Product> across = std::nullopt; // of triplets: of `weights`, summed over the rows (triplets.h)
   const KernelOp *kept =
-      nullptr;         // rounds `weights`, which the kernel stores for another product; null: nobody wants it
-  bool isPart = false; // of twins that are computed one behind the other: parts have the same shared memory
+      nullptr;            // rounds `weights`, which the kernel stores for another product; null: nobody wants it
+  bool tilesWrap = false; // a tile may have rows of several heads, and sees what any row of a head does
+  bool isPart = false;    // of twins that are computed one behind the other: parts have the same shared memory
 
   /// Nothing where the kernel holds no attention.
   static std::optional<Attention> of(const KernelFunction &kernel, const GroupShape &shape);
@@ -82,6 +83,7 @@ struct AttentionKernel {
 /// first where a mask hides some: the last rows.
 struct AttentionTile {
   mlir::Value inBatch, firstRow, firstColumn;
+  mlir::Value part = {}; // of its keys, where several blocks share them
 };
 /// @param isFromFirst the first rows are those
 AttentionTile tileOf(const AttentionKernel &kernel, mlir::Value number, bool isFromFirst = false);

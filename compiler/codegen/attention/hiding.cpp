@@ -294,7 +294,9 @@ private:
       if (isOf(index.getDim(), scores.columns)) // which head the key is of
         return std::nullopt;
       if (isOf(index.getDim(), scores.rows))
-        return isOnlyRow(index.getDim()) ? std::optional(Growth{0, 1}) : std::nullopt;
+        return isOnlyRow(index.getDim()) || (isLastRow(index.getDim()) && wrappedRows(shape_, attention_, rows_))
+                   ? std::optional(Growth{0, 1})
+                   : std::nullopt;
       return Growth{};
     }
     SmallVector<Growth> operands;
@@ -324,12 +326,16 @@ private:
            (!isa<arith::ExtUIOp>(cast) || isNatural(cast->getOperand(0)));
   }
 
+  bool isLastRow(unsigned loop) const {
+    return shape_.group.axisOf.lookup(op_)[loop] == shape_.axes[attention_.scores.rows.back()].axes.back();
+  }
+
   /// Whether the loop grows by one from row to row of a tile: it is the innermost of the rows, and tiles begin anew
   /// with it.
   bool isOnlyRow(unsigned loop) {
     const SmallVector<unsigned> &rows = attention_.scores.rows;
     const SpaceAxis &last = shape_.axes[rows.back()];
-    if (shape_.group.axisOf.lookup(op_)[loop] != last.axes.back())
+    if (!isLastRow(loop))
       return false;
     auto isOne = [](const Extent &extent) { return !extent.value && extent.size == 1; };
     bool others = false;
@@ -348,6 +354,12 @@ private:
 };
 
 } // namespace
+
+std::optional<int64_t> wrappedRows(const GroupShape &shape, const Attention &attention, uint32_t rows) {
+  const Extent &last = shape.axes[attention.scores.rows.back()].extents.back();
+  return attention.tilesWrap && !last.value && last.size > 0 && last.size % rows != 0 ? std::optional(last.size)
+                                                                                      : std::nullopt;
+}
 
 std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attention, uint32_t rows) {
   if (attention.logits == attention.scores.op)

@@ -48,6 +48,10 @@ struct Hiding {
   }
 };
 
+/// Rows of a head, where heads share their keys, tiles have rows of several of them, and comparisons of indices are of
+/// all rows of a head then (Attention::tilesWrap).
+std::optional<int64_t> wrappedRows(const GroupShape &shape, const Attention &attention, uint32_t rows);
+
 /// What hides the logits; nothing where no such comparison is known. `rows`: of a tile.
 std::optional<Hiding> hidingOf(const GroupShape &shape, const Attention &attention, uint32_t rows);
 

@@ -28,6 +28,11 @@ Value smallerOf(KernelBuilder &k, Value x, Value y) {
   return arith::MinSIOp::create(k.b, k.loc, x, y);
 }
 
+/// How many parts of that size there are.
+Value roundedUp(KernelBuilder &k, Value size, Value part) {
+  return k.div(k.add(size, k.sub(part, k.number(1))), part);
+}
+
 /// A value of the body, the same for all keys, of a row.
 Value valueAt(const AttentionKernel &kernel, Value value, TileSpace &space, Value row) {
   KernelBuilder &k = kernel.k;
@@ -72,6 +77,12 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
   if (!hiding)
     return;
   Value lastRow = k_.min(k_.add(tileRow, k_.number(rows - 1)), k_.sub(space.rows(), k_.number(1)));
+  if (const auto length = wrappedRows(kernel_.shape, kernel_.attention, kernel_.rows)) {
+    Value inHead = k_.rem(tileRow, k_.number(*length)), ofHead = k_.sub(tileRow, inHead);
+    Value isOfOne = k_.less(k_.add(inHead, k_.sub(lastRow, tileRow)), k_.number(*length));
+    tileRow = k_.select(isOfOne, tileRow, ofHead);
+    lastRow = k_.select(isOfOne, lastRow, k_.add(ofHead, k_.number(*length - 1)));
+  }
   Value zero = k_.number(0), first = zero, last = count_, wholeFrom = zero, wholeTo = count_;
   for (const KeyBound &bound : hiding->bounds) {
     Value ofFirst = keyOf(kernel_, bound, space, tileRow), ofLast = keyOf(kernel_, bound, space, lastRow);
@@ -129,6 +140,26 @@ void KeyRange::limit(Value tileRow, uint32_t rows, TileSpace &space) {
     first_ = k_.select(seen, first, zero);
     last_ = k_.select(seen, last, count_);
   }
+}
+
+/// Of the blocks, those between two of their ends.
+void KeyRange::take(Value first, Value last) {
+  first_ = largerOf(k_, first_, first);
+  last_ = smallerOf(k_, last_, last);
+  if (wholeFrom_) // segments begin with the first block
+    wholeFrom_ = largerOf(k_, wholeFrom_, first_);
+}
+
+void KeyRange::takePart(Value part, uint32_t parts) {
+  Value keys = k_.number(keys_), none = k_.number(0);
+  Value blocks = k_.select(k_.less(first_, last_), roundedUp(k_, k_.sub(last_, first_), keys), none);
+  Value ofPart = k_.mul(roundedUp(k_, blocks, k_.number(parts)), keys);
+  Value first = k_.add(first_, k_.mul(part, ofPart));
+  take(first, k_.add(first, ofPart));
+}
+
+void KeyRange::takeThoseOf(const KeyRange &other) {
+  take(other.first_, other.last_);
 }
 
 SmallVector<KeyRange::Segment> KeyRange::segments() const {

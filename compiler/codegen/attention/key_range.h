@@ -28,6 +28,10 @@ public:
   KeyRange(const AttentionKernel &kernel, const ProductKernel &scores, const AttentionTile &tile, uint32_t rows,
            uint32_t keys, bool isOfHead = false);
 
+  /// Of the blocks, those of one of several parts as large as each other; the last ones may have fewer, or none.
+  void takePart(mlir::Value part, uint32_t parts);
+  /// Of the blocks, those that another range has, too.
+  void takeThoseOf(const KeyRange &other);
   /// Where blocks begin and end, multiples of `keys`; `last` may lie behind the last key.
   mlir::Value first() const { return first_; }
   mlir::Value last() const { return last_; }
@@ -64,6 +68,7 @@ private:
   void computeLogitsHere(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs, bool isWhole) const;
   bool hideScores(TileSpace &space, llvm::MutableArrayRef<LogitRun> runs) const;
   void limit(mlir::Value tileRow, uint32_t rows, TileSpace &space);
+  void take(mlir::Value first, mlir::Value last);
 
   const AttentionKernel &kernel_;
   KernelBuilder &k_;

@@ -293,9 +293,10 @@ func.func @by_places() {
   return
 }
 
-// What a front end writes for attention to all keys is one kernel, which divides as well.
+// What a front end writes for attention to all keys is one group, which divides as well: a kernel that has parts of the
+// keys of its few tiles, and one that adds them up.
 // CHECK-NOT: sdpa_dispatch_1
-// CHECK: executable 'sdpa_dispatch_0': 1 export
+// CHECK: executable 'sdpa_dispatch_0': 2 exports
 // CHECK-NOT: sdpa_dispatch_1
 func.func @sdpa(%q: tensor<8x512x64xf16>, %k: tensor<8x512x64xf16>, %v: tensor<8x512x64xf16>) -> tensor<8x512x64xf16> {
   %zero = arith.constant 0.0 : f32

@@ -11,7 +11,7 @@
 // others have read its memory.
 #pragma once
 
-#include "compiler/codegen/attention/few_queries/partial_sum.h"
+#include "compiler/codegen/attention/partial_sum.h"
 
 namespace tenon::compiler::codegen {
 

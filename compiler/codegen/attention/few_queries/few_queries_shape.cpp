@@ -33,8 +33,10 @@ constexpr uint32_t kMostWideLogits = 1024;
 // second step is on its way.
 constexpr uint32_t kAllRegisters = 65536, kMostRegisters = 255, kOtherRegisters = 30, kForSecond = 24;
 // Measured on an H200: bytes that a multiprocessor reads in a microsecond for itself, and that any number of them do
-// together; what a block takes beside, and the kernel that adds parts up.
-constexpr double kBytesOfOne = 89e3, kBytesOfAll = 6.5e6, kMicrosecondsOfBlock = 1, kMicrosecondsOfParts = 2.5;
+// together; what a block takes beside, and the kernel that adds parts up, of keys that are copied and of others, which
+// were not measured anew since both kernels are launched early.
+constexpr double kBytesOfOne = 89e3, kBytesOfAll = 6.5e6, kMicrosecondsOfBlock = 1, kMicrosecondsOfParts = 0.9,
+                 kMicrosecondsOfOtherParts = 2.5;
 // A cluster's blocks run on multiprocessors that are near each other: of each block more, so many have none.
 constexpr int64_t kLostToClusters = 4;
 // More parts are to gain more than what this may be wrong by.
@@ -65,16 +67,29 @@ struct Reading {
   int64_t tiles;     // groups of rows included
   int64_t resident;  // blocks of a multiprocessor
   double bytesOfKey; // and of its values
-  int64_t step;      // keys that a block reads at once; 1: any number
+  int64_t step;      // keys that a block reads at once
+  bool isShared;     // by all warps, which read a step together
+  bool areCopied;    // keys and values, as they lie in memory
 
   /// With `blocks` for each tile, of clusters or not.
   double microseconds(int64_t blocks, int64_t keys, bool isCluster) const {
     const int64_t lost = isCluster ? kLostToClusters * (blocks - 1) : 0;
     const auto all = double(tiles * blocks), atOnce = std::min(all, double((multiprocessors() - lost) * resident));
-    const double rate = 1 / (double(resident) / kBytesOfOne + atOnce / kBytesOfAll);
-    const double ofBlock =
-        step == 1 ? double(keys) / double(blocks) : double((keys + blocks * step - 1) / (blocks * step) * step);
-    return std::ceil(all / atOnce) * (ofBlock * bytesOfKey / rate + kMicrosecondsOfBlock);
+    // What a multiprocessor reads is one block's, where no other is there.
+    const double sharing =
+        areCopied ? std::min(double(resident), std::ceil(all / double(multiprocessors()))) : resident;
+    const double rate = 1 / (sharing / kBytesOfOne + atOnce / kBytesOfAll);
+    const auto whole = double((keys + blocks * step - 1) / (blocks * step) * step);
+    return std::ceil(all / atOnce) *
+           (keysOfBlock(double(keys) / double(blocks), whole) * bytesOfKey / rate + kMicrosecondsOfBlock);
+  }
+
+private:
+  /// Where warps read for themselves, some wait for those that have a step more, and memory does not: half of it shows.
+  double keysOfBlock(double average, double whole) const {
+    if (isShared)
+      return whole;
+    return areCopied ? (average + whole) / 2 : average;
   }
 };
 
@@ -290,13 +305,14 @@ SmallVector<KeySharing, 2> FewQueriesShape::sharings(const GroupShape &shape, co
 
   const unsigned bits = attention.tensorCoreElement().getIntOrFloatBitWidth();
   const uint32_t elements = valuesAreKeys ? depth : depth + columns;
-  const Reading reading{*batch * groups(), resident(), double(elements * bits) / 8,
-                        isShared() ? int64_t(stepKeys()) : 1};
+  const Reading reading{*batch * groups(),   resident(), double(elements * bits) / 8,
+                        int64_t(stepKeys()), isShared(), attention.scores.right.plain && attention.output.right.plain};
   const int64_t many = keys.value_or(kManyKeys);
   auto clustered = [&](int64_t keys) { return reading.microseconds(cluster, keys, true); };
   // Each warp of a part has a step, of keys or of none.
   auto inParts = [&](int64_t parts, int64_t keys) {
-    return reading.microseconds(parts, std::max(keys, int64_t(stepKeys()) * parts), false) + kMicrosecondsOfParts;
+    return reading.microseconds(parts, std::max(keys, int64_t(stepKeys()) * parts), false) +
+           (reading.areCopied ? kMicrosecondsOfParts : kMicrosecondsOfOtherParts);
   };
   int64_t parts = 1;
   double least = clustered(many);

@@ -7,9 +7,9 @@
 #pragma once
 
 #include "compiler/codegen/attention/few_queries/few_queries_reader.h"
-#include "compiler/codegen/attention/few_queries/partial_sum.h"
 #include "compiler/codegen/attention/key_range.h"
 #include "compiler/codegen/attention/online_softmax.h"
+#include "compiler/codegen/attention/partial_sum.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
 namespace tenon::compiler::codegen {

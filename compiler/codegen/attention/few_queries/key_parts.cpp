@@ -11,7 +11,6 @@ using namespace mlir;
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kBehind = 4;     // elements of a line behind its columns: 16 bytes
 constexpr int64_t kMostSplit = 264; // blocks: two for each multiprocessor
 constexpr uint32_t kWarp = 32, kWarps = kKeyPartsThreads / kWarp;
 
@@ -148,26 +147,8 @@ Value BlockPlace::number(KernelBuilder &k) const {
   return k.add(k.mul(tile, groups), group);
 }
 
-int64_t KeyParts::elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts) {
-  return tiles * shape.groups() * parts * shape.rowsOfBlock() * (shape.wholeColumns() + kBehind);
-}
-
-Value KeyParts::lineAt(KernelBuilder &k, Value tile, Value part, Value row) const {
-  Value line = k.add(k.mul(k.add(k.mul(tile, k.number(count)), part), k.number(rows)), row);
-  return k.at(memory, k.b.getF32Type(), k.mul(line, k.number(columns + kBehind)));
-}
-
-void KeyParts::store(KernelBuilder &k, Value tile, Value part, Value row, Value column, const PartialSum &sum) const {
-  Value line = lineAt(k, tile, part, row);
-  Value to = k.at(line, k.b.getF32Type(), column);
-  if (sum.values.size() == 1)
-    k.store(sum.values.front(), to, sizeof(float));
-  else
-    storeVector(k, sum.values, to);
-  k.when(k.equal(column, k.number(0)), [&] {
-    k.store(sum.largest, k.at(line, k.b.getF32Type(), k.number(columns)), 4);
-    k.store(sum.weights, k.at(line, k.b.getF32Type(), k.number(columns + 1)), 4);
-  });
+int64_t keyPartsElements(const FewQueriesShape &shape, int64_t tiles, int64_t parts) {
+  return tiles * shape.groups() * parts * shape.rowsOfBlock() * (shape.wholeColumns() + KeyParts::kBehind);
 }
 
 uint32_t keyPartsSplit(const FewQueriesShape &shape, int64_t tiles) {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Sums of parts of the keys, of blocks that share a tile: what one kernel leaves in memory, and the kernel behind it
-// that adds them up in the order of the parts.
-//
-//   part 0  row 0   columns of f32 | the largest logit | sum of weights | nothing, twice
-//           row 1   ...
-//   part 1  ...                                            and so for each tile
+// Sums of parts of the keys (left_parts.h), of blocks that share a tile of few queries, and the kernel behind that adds
+// them up in the order of the parts.
 #pragma once
 
 #include "compiler/codegen/attention/few_queries/few_queries_shape.h"
-#include "compiler/codegen/attention/few_queries/partial_sum.h"
+#include "compiler/codegen/attention/left_parts.h"
 
 namespace tenon::compiler::codegen {
 
@@ -25,18 +21,8 @@ struct BlockPlace {
   mlir::Value number(KernelBuilder &k) const;
 };
 
-struct KeyParts {
-  uint32_t count;         // of a tile
-  uint32_t rows, columns; // of a tile: those of a block
-  mlir::Value memory;
-
-  /// Elements that tiles leave.
-  static int64_t elements(const FewQueriesShape &shape, int64_t tiles, int64_t parts);
-  mlir::Value lineAt(KernelBuilder &k, mlir::Value tile, mlir::Value part, mlir::Value row) const;
-  /// Four values of a part, two or one; with column 0 what else is known of the row.
-  void store(KernelBuilder &k, mlir::Value tile, mlir::Value part, mlir::Value row, mlir::Value column,
-             const PartialSum &sum) const;
-};
+/// Elements that tiles leave.
+int64_t keyPartsElements(const FewQueriesShape &shape, int64_t tiles, int64_t parts);
 
 /// Blocks of the kernel behind that share the columns of a row: with few rows, most of a device would wait for the few
 /// that read parts of whole rows.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "compiler/codegen/attention/few_queries/few_queries_shape.h"
-#include "compiler/codegen/attention/few_queries/partial_sum.h"
+#include "compiler/codegen/attention/partial_sum.h"
 
 namespace tenon::compiler::codegen {
 

@@ -184,6 +184,16 @@ OptimisticSoftmax::Step OptimisticSoftmax::next(ValueRange carried, ArrayRef<Val
   return {Values(all.take_front(kStates)), Values(all.slice(kStates, factors.size()))};
 }
 
+OptimisticSoftmax::Values OptimisticSoftmax::toReferences(ValueRange carried) {
+  Values factors;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const Reference reference{carried[2 * row], carried[2 * row + 1]};
+    Value told = math::FmaOp::create(k_.b, k_.loc, reached(reference), reference.factor, reference.offset);
+    factors.push_back(power(arith::NegFOp::create(k_.b, k_.loc, told)));
+  }
+  return factors;
+}
+
 RowTotals OptimisticSoftmax::totals(ValueRange carried) {
   RowTotals totals;
   for (uint32_t row = 0; row < kRows; ++row) {

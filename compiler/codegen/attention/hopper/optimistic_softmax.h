@@ -42,6 +42,9 @@ public:
             Values &sums);
   /// For all threads that share a row. All of them call it.
   RowTotals totals(mlir::ValueRange carried);
+  /// What is carried is relative to numbers between those that f32 has. Factors by which it is relative to those that
+  /// totals() tells, of each row: where these are large, they are not 1.
+  Values toReferences(mlir::ValueRange carried);
 
 private:
   struct Reference {

@@ -2,6 +2,7 @@
 #include "compiler/codegen/attention/hopper/query_group.h"
 
 #include "compiler/codegen/attention/hiding.h"
+#include "compiler/codegen/attention/hopper/part_results.h"
 #include "compiler/codegen/contraction/operands/operand_tile.h"
 
 using namespace mlir;
@@ -266,6 +267,10 @@ QueryGroup::Values QueryGroup::allBlocks(const Tile &tile) {
 void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
   const ValueRange state(carried.take_front(states()));
   const RowTotals totals = isPlain_ ? softmax_.totals(state) : online_.totals(state);
+  if (block_.parts) {
+    const Values exact = isPlain_ ? softmax_.toReferences(state) : Values();
+    return leavePart(tile, totals, exact, carried.drop_front(states()));
+  }
   const Values inverses = totals.inverses(k_, block_.kernel.attention.hiddenIsZero);
   Values values;
   for (auto [i, sum] : llvm::enumerate(carried.drop_front(states())))
@@ -274,6 +279,32 @@ void QueryGroup::write(const Tile &tile, ArrayRef<Value> carried) {
   TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
   writeGroupLogSums(block_.kernel, space, block_.thread, totals);
   writeGroupResult(block_.output, space, block_.thread, arena, block_.shape.columns, values);
+}
+
+/// What the kernel behind adds up (part_results.h), of rows that are there.
+/// @param factors of what is summed of each row; none: 1
+void QueryGroup::leavePart(const Tile &tile, const RowTotals &totals, ArrayRef<Value> factors, ArrayRef<Value> sums) {
+  const KeyParts &parts = *block_.parts;
+  TileSpace space(block_.output, tile.at.inBatch, tile.rows, k_.number(0));
+  Value number = PartResults::tileOf(block_.kernel, tile.at), first = k_.mul(block_.group, k_.number(kGroupRows));
+  auto scaled = [&](size_t half, Value value) -> Value {
+    return factors.empty() ? value : arith::MulFOp::create(k_.b, k_.loc, value, factors[half]).getResult();
+  };
+  const SmallVector<LogitRun> runs = runsOfGroup(k_, block_.thread, k_.number(0), k_.number(0), sums);
+  const size_t each = runs.size() / 2;
+  for (size_t half = 0; half < 2; ++half) {
+    const ArrayRef<LogitRun> ofRow = ArrayRef<LogitRun>(runs).slice(half * each, each);
+    Value row = ofRow.front().row;
+    k_.when(k_.less(k_.add(tile.rows, row), space.rows()), [&] {
+      Value line = parts.lineAt(k_, number, tile.at.part, k_.add(first, row));
+      auto at = [&](Value column) { return k_.at(line, k_.b.getF32Type(), column); };
+      for (const LogitRun &run : ofRow)
+        storeVector(k_, llvm::map_to_vector(run.scores, [&](Value sum) { return scaled(half, sum); }), at(run.key));
+      k_.when(k_.equal(ofRow.front().key, k_.number(0)), [&] {
+        storeVector(k_, {totals.references[half], scaled(half, totals.sums[half])}, at(k_.number(parts.columns)));
+      });
+    });
+  }
 }
 
 void QueryGroup::computeTile(Value round, const AttentionTile &at, const KeyRange &range, Value firstStep) {
@@ -288,6 +319,8 @@ void QueryGroup::computeTile(Value round, const AttentionTile &at, const KeyRang
     AttentionTile first = at;
     first.firstRow = k_.min(rowsOf(at), lastRow);
     own.emplace(block_.rangeOfGroup(first));
+    if (block_.parts)
+      own->takeThoseOf(range);
     isThere = k_.both(hasRows, k_.less(own->first(), own->last()));
     blocks.first = k_.div(k_.sub(own->first(), range.first()), keys);
     blocks.last = k_.add(blocks.first, block_.blocksOf(*own));

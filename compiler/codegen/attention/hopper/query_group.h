@@ -70,6 +70,8 @@ private:
   /// What softmax carries, then the sums of the result.
   Values allBlocks(const Tile &tile);
   void write(const Tile &tile, llvm::ArrayRef<mlir::Value> carried);
+  void leavePart(const Tile &tile, const RowTotals &totals, llvm::ArrayRef<mlir::Value> factors,
+                 llvm::ArrayRef<mlir::Value> sums);
 
   WarpgroupBlock &block_;
   KernelBuilder &k_;

@@ -56,8 +56,8 @@ Value constants(KernelBuilder &k, ArrayRef<uint16_t> numbers) {
 
 } // namespace
 
-TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked, ArrayRef<uint32_t> times)
-    : k_(kernel.k), tileRows_(kernel.rows), isMasked_(isMasked),
+TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked, ArrayRef<uint32_t> times, uint32_t parts)
+    : k_(kernel.k), tileRows_(kernel.rows), parts_(parts), isMasked_(isMasked),
       mayBeShort_(kernel.shape.sizeOf(kernel.attention.output.rows).value_or(1) % tileRows_ != 0) {
   auto sizeOf = [&](ArrayRef<unsigned> axes) {
     Value size = k_.number(1);
@@ -87,7 +87,9 @@ TileOrder::TileOrder(const AttentionKernel &kernel, bool isMasked, ArrayRef<uint
   rounds_ = k_.mul(roundsOfGroup_, roundedUp(k_, batch_, group_));
   down_ = rows;
   inner_ = arith::MaxUIOp::create(k_.b, k_.loc, inner_, k_.number(1));
-  if (!times.empty())
+  if (parts > 1)
+    rounds_ = roundedUp(k_, k_.mul(k_.mul(batch_, down_), k_.number(parts)), k_.blocks());
+  else if (!times.empty())
     useTable(kernel, times);
 }
 
@@ -106,6 +108,8 @@ void TileOrder::useTable(const AttentionKernel &kernel, ArrayRef<uint32_t> times
 }
 
 TileOrder::Turn TileOrder::turn(Value round) const {
+  if (parts_ > 1)
+    return inParts(round);
   if (!table_)
     return dealt(round);
   auto listed = [&](const Turn &turn) {
@@ -125,6 +129,14 @@ TileOrder::Turn TileOrder::tabled(Value round) const {
   Value number = arith::ExtUIOp::create(k_.b, k_.loc, k_.b.getI64Type(), entry);
   Value exists = arith::CmpIOp::create(k_.b, k_.loc, arith::CmpIPredicate::ne, number, k_.number(TileTable::kNone));
   return {exists, {k_.div(number, down_), k_.mul(k_.rem(number, down_), k_.number(tileRows_)), k_.number(0)}};
+}
+
+/// The last rows first, which may have most keys to share.
+TileOrder::Turn TileOrder::inParts(Value round) const {
+  Value parts = k_.number(parts_), number = k_.add(k_.mul(round, k_.blocks()), k_.block());
+  Value tile = k_.div(number, parts), row = k_.sub(k_.sub(down_, k_.number(1)), k_.div(tile, batch_));
+  return {k_.less(number, k_.mul(k_.mul(batch_, down_), parts)),
+          {k_.rem(tile, batch_), k_.mul(row, k_.number(tileRows_)), k_.number(0), k_.rem(number, parts)}};
 }
 
 TileOrder::Turn TileOrder::dealt(Value round) const {

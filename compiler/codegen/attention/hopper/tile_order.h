@@ -27,7 +27,8 @@ class TileOrder {
 public:
   /// Of this block. `isMasked`: rows see different numbers of keys. A tile has all columns.
   /// @param times of the tiles of an element, where they are known
-  TileOrder(const AttentionKernel &kernel, bool isMasked, llvm::ArrayRef<uint32_t> times);
+  /// @param parts of the keys of each tile, which blocks have side by side
+  TileOrder(const AttentionKernel &kernel, bool isMasked, llvm::ArrayRef<uint32_t> times, uint32_t parts = 1);
 
   mlir::Value rounds() const { return rounds_; }
   struct Turn {
@@ -40,9 +41,10 @@ private:
   void useTable(const AttentionKernel &kernel, llvm::ArrayRef<uint32_t> times);
   Turn dealt(mlir::Value round) const;
   Turn tabled(mlir::Value round) const;
+  Turn inParts(mlir::Value round) const;
 
   KernelBuilder &k_;
-  const uint32_t tileRows_;
+  const uint32_t tileRows_, parts_;
   mlir::Value batch_, down_; // elements; tiles of one
   mlir::Value inner_;        // tiles of the last dimension of the rows, where they begin together with it; else down_
   mlir::Value group_;        // elements of a group

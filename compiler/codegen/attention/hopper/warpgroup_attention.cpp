@@ -13,11 +13,11 @@ uint32_t warpgroupAttentionBytes(const WarpgroupAttentionShape &shape) {
   return WarpgroupBlock::bytes(shape);
 }
 
-void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
-                             ValueRange tensorMaps) {
+void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape, ValueRange tensorMaps,
+                             const KeyParts *parts) {
   KernelBuilder &k = kernel.k;
   k.wantResident(shape.resident());
-  WarpgroupBlock block(kernel, shape, tensorMaps);
+  WarpgroupBlock block(kernel, shape, tensorMaps, parts);
   KeyValueCopies copies(block);
   QueryGroup queries(block);
   Value isFast = copies.isFast();

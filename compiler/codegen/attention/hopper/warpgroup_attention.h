@@ -5,13 +5,15 @@
 #pragma once
 
 #include "compiler/codegen/attention/hopper/warpgroup_shape.h"
+#include "compiler/codegen/attention/left_parts.h"
 
 namespace tenon::compiler::codegen {
 
 /// Shared memory, dynamic.
 uint32_t warpgroupAttentionBytes(const WarpgroupAttentionShape &shape);
 /// @param tensorMaps of keys and values, or none
+/// @param parts what blocks leave that share the keys of a tile; null: they have whole tiles
 void writeWarpgroupAttention(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
-                             mlir::ValueRange tensorMaps);
+                             mlir::ValueRange tensorMaps, const KeyParts *parts = nullptr);
 
 } // namespace tenon::compiler::codegen

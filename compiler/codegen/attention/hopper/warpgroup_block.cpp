@@ -51,8 +51,9 @@ bool isCausal(const AttentionKernel &kernel) {
 } // namespace
 
 WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape,
-                               ValueRange tensorMaps)
-    : kernel(kernel), shape(shape), tensorMaps(tensorMaps), k(kernel.k), core(k, kernel.attention.tensorCoreElement()),
+                               ValueRange tensorMaps, const KeyParts *parts)
+    : kernel(kernel), shape(shape), tensorMaps(tensorMaps), parts(parts), k(kernel.k),
+      core(k, kernel.attention.tensorCoreElement()),
       scores(
           ofConsumers(kernel.product(kernel.attention.scores, kGroupRows, shape.keys(), kTileDepth), shape.consumers)),
       output(ofConsumers(kernel.product(kernel.attention.output, kGroupRows,
@@ -62,8 +63,16 @@ WarpgroupBlock::WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAtt
       // The same for all threads of a warp, and the compiler shall know it.
       group(k.shuffleFrom(k.div(k.thread(), k.number(kGroupThreads)), k.number(0))),
       thread(k.rem(k.thread(), k.number(kGroupThreads))), isFirst(k.equal(thread, k.number(0))),
-      order(kernel, isCausal(kernel), tileTimes(kernel, shape, scores)),
+      order(kernel, isCausal(kernel), parts ? SmallVector<uint32_t>() : tileTimes(kernel, shape, scores),
+            parts ? parts->count : 1),
       ring(k, inArena(k.number(behindParts(shape))), slotsOf(shape)) {}
+
+KeyRange WarpgroupBlock::rangeOf(const AttentionTile &tile) const {
+  KeyRange range(kernel, scores, tile, shape.rows(), keys());
+  if (parts)
+    range.takePart(tile.part, parts->count);
+  return range;
+}
 
 bool WarpgroupBlock::mayPass() const {
   const std::optional<Hiding> hiding = hidingOf(kernel.shape, kernel.attention, kernel.rows);

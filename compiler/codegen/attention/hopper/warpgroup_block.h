@@ -9,6 +9,7 @@
 #include "compiler/codegen/attention/hopper/tile_order.h"
 #include "compiler/codegen/attention/hopper/warpgroup_shape.h"
 #include "compiler/codegen/attention/key_range.h"
+#include "compiler/codegen/attention/left_parts.h"
 #include "compiler/codegen/contraction/stage_ring.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
@@ -22,7 +23,8 @@ public:
   static constexpr uint32_t kFirstBarrier = 1;
   uint32_t firstTurn() const { return kFirstBarrier + shape.consumers + 1; }
 
-  WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape, mlir::ValueRange tensorMaps);
+  WarpgroupBlock(const AttentionKernel &kernel, const WarpgroupAttentionShape &shape, mlir::ValueRange tensorMaps,
+                 const KeyParts *parts);
 
   static uint32_t bytes(const WarpgroupAttentionShape &shape);
 
@@ -40,7 +42,7 @@ public:
   mlir::Value resultPart();
 
   /// Of all consumers.
-  KeyRange rangeOf(const AttentionTile &tile) const { return {kernel, scores, tile, shape.rows(), keys()}; }
+  KeyRange rangeOf(const AttentionTile &tile) const;
   /// Of the rows of a consumer alone, where it may see fewer blocks than the tile: the first of these rows is `tile`'s.
   KeyRange rangeOfGroup(const AttentionTile &tile) const { return {kernel, scores, tile, kGroupRows, keys()}; }
   mlir::Value blocksOf(const KeyRange &range) {
@@ -56,6 +58,7 @@ public:
   const AttentionKernel &kernel;
   const WarpgroupAttentionShape &shape;
   const mlir::ValueRange tensorMaps;
+  const KeyParts *parts; // null: each block has whole tiles
   KernelBuilder &k;
   TensorCore core;
   const ProductKernel scores, output; // of a consumer

@@ -36,6 +36,7 @@ struct WarpgroupAttentionShape {
   };
   Boxes keyBoxes, valueBoxes; // of both, or of none
   uint32_t consumers = 2;
+  uint32_t parts = 1; // of the keys of a tile, which blocks share (part_results.h)
 
   /// In the order in which a kernel takes them.
   llvm::SmallVector<const TileMap *, 4> maps() const;

@@ -7,9 +7,11 @@
 #include "compiler/codegen/attention/few_queries/wide_attention.h"
 #include "compiler/codegen/attention/few_queries/wide_groups.h"
 #include "compiler/codegen/attention/hopper/chain/warpgroup_chain.h"
+#include "compiler/codegen/attention/hopper/part_results.h"
 #include "compiler/codegen/attention/hopper/warpgroup_attention.h"
 #include "compiler/codegen/attention/scalar_attention.h"
 #include "compiler/codegen/attention/tensor_core_attention.h"
+#include "compiler/codegen/strategies/products/parted_tiles.h"
 #include "compiler/dialect/hal/default_targets.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
 
@@ -62,6 +64,21 @@ std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape,
     return std::nullopt;
   return rows == kLargeTile ? WarpgroupAttentionShape::of(shape, attention)
                             : WarpgroupAttentionShape::aloneOf(shape, attention);
+}
+
+/// Of warpgroups that share the keys of a tile, as a plan says it.
+std::optional<WarpgroupAttentionShape> partedOf(const KernelFunction &kernel, const GroupShape &shape,
+                                                const Attention &attention) {
+  auto consumers = kernel.strategy.getAs<IntegerAttr>(kConsumers);
+  if (!consumers)
+    return std::nullopt;
+  std::optional<WarpgroupAttentionShape> found = WarpgroupAttentionShape::of(shape, attention);
+  if (found) {
+    found->consumers = uint32_t(consumers.getInt());
+    found->parts = uint32_t(
+        kernel.strategy.getAs<IntegerAttr>(kernel.strategy.contains(kKeyParts) ? kKeyParts : kAddsParts).getInt());
+  }
+  return found;
 }
 
 std::optional<WarpgroupChainShape> warpgroupChainOf(const GroupShape &shape, const Attention &attention, int64_t rows) {
@@ -149,7 +166,7 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
       plans.back().choose(kOneBlock, 1);
     plans.front().scratch = {
         {attention.output.sum.sum.type,
-         {Extent{KeyParts::elements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
+         {Extent{keyPartsElements(few, *shape.sizeOf(attention.output.batch), sharing.parts), Value()}}}};
     plan.choose(kAddsParts, sharing.parts);
     const int64_t tiles = *shape.sizeOf(attention.output.batch);
     plan.dynamicSharedBytes = keyPartsSharedBytes(few, plan.dynamicSharedBytes, tiles);
@@ -159,12 +176,49 @@ static std::vector<Plan> fewQueriesPlans(const Plan &alone, const FewQueriesShap
   return plans;
 }
 
+/// Kernels of warpgroups that share the keys of a tile, behind that of whole tiles where keys may be few.
+static std::vector<Plan> partedPlans(const Plan &whole, const PartedTiles &parted, const GroupShape &shape,
+                                     const Attention &attention) {
+  auto extent = [](int64_t size) { return GridFactor{{Extent{size, Value()}}, 1}; };
+  const WarpgroupAttentionShape &tiles = parted.shape;
+  const int64_t batch = *shape.sizeOf(attention.output.batch), rows = *shape.sizeOf(attention.output.rows),
+                count = batch * int64_t(llvm::divideCeil(rows, tiles.rows()));
+  Plan plan{
+      whole.strategy,
+      kScalarAttentionThreads,
+      {{"rows", tiles.rows()}, {"columns", whole.choice("columns")}, {"cluster", 1}, {kConsumers, tiles.consumers}},
+      {extent(count), extent(tiles.parts)}};
+  const SmallVector<Extent> keys = extentsOf(shape.axes[attention.output.reduced.back()]);
+  if (parted.above != 0)
+    plan.guards = {Guard{keys, parted.above, std::nullopt}};
+  plan.dynamicSharedBytes = warpgroupAttentionBytes(tiles);
+  for (const TileMap *map : tiles.maps())
+    plan.tensorMaps.push_back(map->type(attention.output.left.value.getContext()));
+  Plan adding = plan;
+  plan.choose(kKeyParts, tiles.parts);
+  adding.choose(kAddsParts, tiles.parts);
+  adding.grid = {extent(PartResults::blocks(tiles, batch * rows))};
+  adding.tensorMaps.clear();
+  adding.dynamicSharedBytes = 0;
+  std::vector<Plan> plans;
+  if (parted.above != 0) {
+    plans.push_back(whole);
+    plans.back().guards = {Guard{keys, 0, parted.above, /*orEmpty=*/true}};
+  }
+  plans.push_back(plan);
+  plans.push_back(adding);
+  plans.front().scratch = {{attention.output.sum.sum.type, {Extent{PartResults::elements(tiles, count), Value()}}}};
+  return plans;
+}
+
 /// What blocks of triplets add up begins as 0, by a kernel in front.
 std::vector<Plan> AttentionStrategy::plans(const KernelFunction &kernel, const GroupShape &shape) const {
   const std::optional<Plan> plan = this->plan(kernel, shape);
   if (!plan)
     return {};
   const std::optional<Attention> attention = attentionOf(kernel, shape);
+  if (const auto parted = PartedTiles::of(shape, *attention))
+    return partedPlans(*plan, *parted, shape, *attention);
   if (const auto few = FewQueriesShape::of(shape, *attention))
     return fewQueriesPlans(*plan, *few, shape, *attention);
   if (!attention->across)
@@ -202,6 +256,8 @@ bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
     return value == kScalarAttentionThreads;
   if (choice == "clears" || choice == kOneBlock)
     return value == 1;
+  if (choice == kConsumers)
+    return value == 1 || value == 2;
   if (choice == kKeyParts || choice == kAddsParts)
     return value > 1 && value <= FewQueriesShape::kMostParts;
   if (choice == "rows")
@@ -218,6 +274,9 @@ uint32_t AttentionStrategy::threadsFor(const KernelFunction &kernel, const abi::
   if (kernel.strategy.contains("clears") || kernel.strategy.contains(kAddsParts))
     return kernel.threads;
   const Multiplier multiplier = multiplierOf(target);
+  const auto parted = attention ? partedOf(kernel, shape, *attention) : std::nullopt;
+  if (parted && multiplier == Multiplier::Warpgroup)
+    return parted->threads();
   const auto few = attention ? FewQueriesShape::of(shape, *attention) : std::nullopt;
   if (few && multiplier != Multiplier::Scalar)
     return few->threads();
@@ -263,6 +322,31 @@ static void writeFewQueries(Writer &writer, const AttentionKernel &kernel, const
   writeKeyPartsSum(kernel, few, shared, keyPartsSplit(few, tiles));
 }
 
+/// Plans with parts are for sm_90a alone; whatever else is asked for has no kernel.
+static void writeParted(Writer &writer, const AttentionKernel &kernel, const WarpgroupAttentionShape &parted,
+                        Multiplier multiplier) {
+  if (multiplier != Multiplier::Warpgroup) {
+    func::FuncOp(writer.kernel.function).emitError() << "parts of the keys of tiles are for sm_90a alone";
+    return;
+  }
+  const KeyParts parts{parted.parts, parted.rows(), parted.columns,
+                       writer.arguments.pointers[writer.kernel.scratch.back().binding]};
+  if (writer.kernel.strategy.contains(kAddsParts))
+    return PartResults::write(kernel, parts);
+  const SmallVector<Value> &maps = writer.arguments.tensorMaps;
+  Attention wrapping = kernel.attention;
+  wrapping.tilesWrap = true;
+  const AttentionKernel own{.kernel = kernel.kernel,
+                            .shape = kernel.shape,
+                            .attention = wrapping,
+                            .k = kernel.k,
+                            .space = kernel.space,
+                            .bodies = kernel.bodies,
+                            .rows = kernel.rows,
+                            .columns = kernel.columns};
+  writeWarpgroupAttention(own, parted, maps.size() == parted.maps().size() ? ValueRange(maps) : ValueRange(), &parts);
+}
+
 static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {
   const Attention *attention = &given;
   const AttentionKernel kernel{.kernel = writer.kernel,
@@ -274,6 +358,8 @@ static void writeOne(Writer &writer, const Attention &given, Multiplier multipli
                                .rows = uint32_t(writer.choice("rows")),
                                .columns = uint32_t(writer.choice("columns"))};
   const auto cores = tensorCoreShapeOf(writer.shape, *attention, kernel.rows);
+  if (const auto parted = partedOf(writer.kernel, writer.shape, *attention))
+    return writeParted(writer, kernel, *parted, multiplier);
   if (const auto few = FewQueriesShape::of(writer.shape, *attention))
     return writeFewQueries(writer, kernel, *few, multiplier == Multiplier::Scalar);
   if (!cores || multiplier == Multiplier::Scalar)

@@ -6,9 +6,9 @@
 
 namespace tenon::compiler::codegen {
 
-/// Choices of attentions of few queries: of a kernel whose blocks leave so many parts of a tile's keys, and of that
-/// behind it, which adds them up.
-inline constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts";
+/// Choices of attentions: of a kernel whose blocks leave so many parts of a tile's keys, and of that behind it, which
+/// adds them up; of both, how many warpgroups have the queries of a tile, where these do.
+inline constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts", kConsumers = "consumers";
 
 class AttentionStrategy : public Strategy {
 public:

@@ -113,3 +113,9 @@ def cases(sizes):
         if number % (5 if whole else 41) == 0:
             yield case(("bhmd", "grouped", "bmhd")[number % 3], kinds[number % 2], "multiplied", softmax, mask, INPUTS[number % 6], lengths, depths,
                        number % 5 == 3, tiles=name, early=number % 3 == 1)
+    # Few tiles of many keys, which blocks have parts of.
+    parted = itertools.product(((70, 1100), (129, 2049)), ("steps", "guarded"), masks)
+    for number, (lengths, softmax, mask) in enumerate(parted):
+        if whole or number % 5 == 1:
+            yield case(("grouped", "bhmd", "bmhd")[number % 3], kinds[number % 2], "multiplied", softmax, mask, INPUTS[number % 6], lengths, (64, 64), number % 5 == 3,
+                       tiles="parted", early=number % 2 == 1)

@@ -181,6 +181,21 @@ TEST_F(HidingTest, RowsOfSeveralDimensionsFollowATileThatBeginsWithThem) {
   EXPECT_FALSE(hiding_.has_value());
 }
 
+TEST_F(HidingTest, TilesThatWrapSeeWhatAnyRowOfAHeadDoes) {
+  read("%seen = arith.cmpi sge, %m, %n : index\n"
+       "%logit = arith.select %seen, %score, %hidden : f32",
+       "3", "40");
+  EXPECT_FALSE(hiding_.has_value());
+  EXPECT_FALSE(wrappedRows(*shape_, *attention_, 64).has_value());
+  attention_->tilesWrap = true;
+  EXPECT_EQ(wrappedRows(*shape_, *attention_, 64), 40);
+  EXPECT_FALSE(wrappedRows(*shape_, *attention_, 20).has_value()); // tiles are of one head
+  const std::optional<Hiding> hiding = hidingOf(*shape_, *attention_, 64);
+  ASSERT_TRUE(hiding.has_value());
+  ASSERT_EQ(hiding->bounds.size(), 1u);
+  EXPECT_TRUE(hiding->bounds[0].isUpper && hiding->bounds[0].followsRows);
+}
+
 TEST_F(HidingTest, HeadsThatAreNoWholeTilesAreOfTheBatch) {
   const std::string causal = "%seen = arith.cmpi sge, %m, %n : index\n"
                              "%logit = arith.select %seen, %score, %hidden : f32";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/codegen/attention/few_queries/partial_sum.h"
+#include "compiler/codegen/attention/partial_sum.h"
 
 #include "compiler/codegen/attention/online_softmax.h"
 
