@@ -33,13 +33,30 @@ bool readsMatrix(const GroupShape &shape, const KernelOp &op, const Product &pro
 struct NarrowOutput {
   const KernelOp *op;
   unsigned number;
+  bool isTurned; // neighbours in memory are results of neighbouring rows
   const KernelTensor &tensor() const { return op->outputs[number].tensor; }
 };
+
+/// Whether what an operation reads beside the sums is the same for all columns.
+bool isSameForColumns(const GroupShape &shape, const KernelOp &op, const Product &product) {
+  return llvm::all_of(op.inputs, [&](const KernelInput &each) {
+    return !each.isMemory() || shape.along(each.tensor, op.op, product.columns.back()) == GroupShape::Along::Same;
+  });
+}
+
+/// The matrix whose rows are the columns of this one.
+Product turned(const Product &product) {
+  Product exchanged = product;
+  exchanged.exchangeSides();
+  return exchanged;
+}
 
 std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupShape &shape, const Product &product) {
   // Of a left side from registers, the rows that lanes have are others (Product::isReadAcross).
   if (product.columns.empty() || product.isReadAcross(product.left))
     return std::nullopt;
+  const bool mayBeTurned = product.rows.size() == 1 && product.columns.size() == 1 && !product.routes &&
+                           !hasTwoResults(shape) && !shape.group.logSum && !shape.group.across;
   std::optional<NarrowOutput> found;
   for (const KernelOp &op : kernel.ops) {
     if (op.op == shape.group.logSum || op.op == shape.group.across) // stored row by row, or block by block
@@ -51,20 +68,28 @@ std::optional<NarrowOutput> outputOf(const KernelFunction &kernel, const GroupSh
     for (auto [number, output] : llvm::enumerate(op.outputs)) {
       if (!output.isStored)
         continue;
-      const bool fits = !found && isa<Float16Type, BFloat16Type>(output.tensor.element) &&
-                        shape.along(output.tensor, op.op, product.columns.back()) == GroupShape::Along::Adjacent;
+      auto isAdjacent = [&](ArrayRef<unsigned> axes) {
+        return shape.along(output.tensor, op.op, axes.back()) == GroupShape::Along::Adjacent;
+      };
+      const bool isTurned = mayBeTurned && isAdjacent(product.rows);
+      const bool fits =
+          !found && isa<Float16Type, BFloat16Type>(output.tensor.element) && (isTurned || isAdjacent(product.columns));
       if (!fits)
         return std::nullopt;
-      found = NarrowOutput{&op, unsigned(number)};
+      found = NarrowOutput{&op, unsigned(number), isTurned};
     }
   }
+  if (found && found->isTurned)
+    for (const KernelOp &op : kernel.ops)
+      if (&op != product.op && !isSameForColumns(shape, op, product))
+        return std::nullopt;
   return found;
 }
 
 } // namespace
 
-NarrowResult::NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output)
-    : kernel_(&kernel), op_(&op), output_(output) {
+NarrowResult::NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output, bool isTurned)
+    : kernel_(&kernel), op_(&op), output_(output), isTurned_(isTurned) {
   const GroupShape &shape = kernel.shape;
   for (const KernelOp &each : kernel.kernel.ops)
     for (const KernelInput &input : each.inputs) {
@@ -80,20 +105,22 @@ NarrowResult::NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsi
 
 std::optional<NarrowResult> NarrowResult::of(const ProductKernel &kernel) {
   const std::optional<NarrowOutput> output = outputOf(kernel.kernel, kernel.shape, kernel.product);
-  return output ? std::optional(NarrowResult(kernel, *output->op, output->number)) : std::nullopt;
+  return output ? std::optional(NarrowResult(kernel, *output->op, output->number, output->isTurned)) : std::nullopt;
 }
 
 std::optional<TileMap> NarrowResult::mapOf(const KernelFunction &kernel, const GroupShape &shape,
                                            const Product &product) {
   const std::optional<NarrowOutput> output = outputOf(kernel, shape, product);
-  return output ? resultMapOf(shape, product, *output->op, output->tensor(), kWarpRows, kColumns) : std::nullopt;
+  return output ? resultMapOf(shape, output->isTurned ? turned(product) : product, *output->op, output->tensor(),
+                              kWarpRows, kColumns)
+                : std::nullopt;
 }
 
 Value NarrowResult::isAligned() {
   KernelBuilder &k = kernel_->k;
-  const unsigned column = kernel_->product.columns.back();
-  kernel_->space.vectorAxis = column;
-  Value isWhole = k.equal(k.rem(kernel_->space.size(column), k.number(kVector)), k.number(0));
+  const unsigned axis = adjacentAxis();
+  kernel_->space.vectorAxis = axis;
+  Value isWhole = k.equal(k.rem(kernel_->space.size(axis), k.number(kVector)), k.number(0));
   return k.both(k.both(isWhole, kernel_->bodies.areBasesAligned(2)), kernel_->bodies.isAligned(tensor(), 16));
 }
 
@@ -124,6 +151,10 @@ SmallVector<Value> NarrowResult::load(TileSpace &space, Value firstColumn, uint3
   return loaded;
 }
 
+unsigned NarrowResult::adjacentAxis() const {
+  return (isTurned_ ? kernel_->product.rows : kernel_->product.columns).back();
+}
+
 /// Of a part of so many columns, how many eights there are results of: a matrix that is narrower than a tile has one
 /// tile of columns, and what is behind it is no result.
 uint32_t NarrowResult::eighthsOf(uint32_t columns) const {
@@ -139,9 +170,27 @@ Value NarrowResult::columnOfLane() {
   return k.mul(k.rem(k.thread(), k.number(4)), k.number(2));
 }
 
+/// The same of one result.
+Value NarrowResult::value(TileSpace &space, Value row, Value column, Value total) {
+  Bodies &bodies = kernel_->bodies;
+  Bodies::Scope scope(bodies);
+  bodies.setWidth(1);
+  const Point point = space.resultNear(row, column, 1);
+  const RowSum &sum = kernel_->product.sum;
+  bodies.setRow(sum, {bodies.finish(sum, point, 0, total)});
+  return bodies.rowValues(*op_, output_, point).front();
+}
+
 Value NarrowResult::pair(TileSpace &space, Value row, Value column, ArrayRef<Value> sums, ArrayRef<Value> loaded) {
   KernelBuilder &k = kernel_->k;
   Bodies &bodies = kernel_->bodies;
+  if (isTurned_) {
+    Value both = LLVM::PoisonOp::create(k.b, k.loc, VectorType::get(2, tensor().element));
+    for (uint32_t lane = 0; lane < 2; ++lane)
+      both = LLVM::InsertElementOp::create(
+          k.b, k.loc, both, value(space, row, k.add(column, k.number(lane)), sums[lane]), k.number(lane));
+    return LLVM::BitcastOp::create(k.b, k.loc, k.b.getI32Type(), both);
+  }
   Bodies::Scope scope(bodies);
   bodies.setWidth(2);
   for (size_t number = 0; number < loaded.size(); ++number) {
@@ -195,6 +244,8 @@ void NarrowResult::finish() {
 
 void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums,
                          ArrayRef<Value> loaded, Value tensorMap) {
+  if (isTurned_)
+    return writeTurned(space, firstRow, firstColumn, arena, sums, tensorMap);
   KernelBuilder &k = kernel_->k;
   kernel_->space.vectorAxis = kernel_->product.columns.back();
   MLIRContext *context = k.b.getContext();
@@ -265,6 +316,72 @@ void NarrowResult::write(TileSpace &space, Value firstRow, Value firstColumn, Va
       width == kColumns ? storeVector() : k.when(k.less(vector, k.number(width / kVector)), storeVector);
     }
     k.syncWarp();
+  }
+}
+
+/// Lines of shared memory are columns then, of the 64 rows that all warps have together, so that what is stored of each
+/// is 128 bytes: warps wait for each other.
+void NarrowResult::writeTurned(TileSpace &space, Value firstRow, Value firstColumn, Value arena, ArrayRef<Value> sums,
+                               Value tensorMap) {
+  KernelBuilder &k = kernel_->k;
+  kernel_->space.vectorAxis = adjacentAxis();
+  Value lane = k.rem(k.thread(), k.number(kLanes)), warp = k.div(k.thread(), k.number(kLanes));
+  Value top = k.add(space.firstRow(), firstRow), left = k.add(space.firstColumn(), firstColumn);
+  Value row = k.add(k.add(top, k.mul(warp, k.number(kWarpRows))), k.div(lane, k.number(4)));
+  Value column = k.add(left, columnOfLane());
+  auto at = [&](Value half, Value line, Value vector) {
+    Value exchanged = k.exclusiveOr(vector, k.rem(line, k.number(8)));
+    return k.at(half, k.b.getI8Type(), k.add(k.mul(line, k.number(kLineBytes)), k.mul(exchanged, k.number(16))));
+  };
+  constexpr uint32_t kBoxColumns = kWarpRows; // of each warp
+  const uint32_t columns = uint32_t(sums.size()) * kThreads / kRows, eighths = eighthsOf(columns),
+                 halves = uint32_t(llvm::divideCeil(columns, kColumns));
+  const bool areBoxes = tensorMap && columns % kBoxColumns == 0;
+  Value isFirstLane = k.equal(lane, k.number(0));
+  for (uint32_t first = 0; first < columns; first += kColumns) {
+    Value half = k.at(arena, k.b.getI8Type(), k.number(first / kColumns % 2 * (bytes() / 2)));
+    const uint32_t width = std::min(kColumns, columns - first); // a multiple of 8
+    // The half that was filled before this one may be on its way, unless it is the same one.
+    if (areBoxes)
+      k.when(isFirstLane, [&] { waitForBoxes(first == 0 && halves % 2 != 0 ? 0 : 1); });
+    k.barrier();
+    for (uint32_t group = 0; group < width / 8; group += 2) {
+      SmallVector<Value> pairs;
+      const uint32_t matrices = 2 * std::min(2u, width / 8 - group);
+      for (uint32_t matrix = 0; matrix < matrices; ++matrix) {
+        const uint32_t eighth = first / 8 + group + matrix / 2;
+        pairs.push_back(eighth >= eighths // goes nowhere
+                            ? k.word(k.number(0))
+                            : pair(space, k.add(row, k.number(8 * (matrix % 2))), k.add(column, k.number(8 * eighth)),
+                                   sums.slice(4 * eighth + 2 * (matrix % 2), 2), {}));
+      }
+      // Lane l tells where column l % 8 of matrix l / 8 goes: rows below each other, then the next eight columns.
+      Value matrix = k.div(lane, k.number(8));
+      Value line = k.add(k.mul(k.div(matrix, k.number(2)), k.number(8)), k.rem(lane, k.number(8)));
+      Value to =
+          at(half, k.add(line, k.number(8 * group)), k.add(k.mul(warp, k.number(2)), k.rem(matrix, k.number(2))));
+      NVVM::StMatrixOp::create(k.b, k.loc, to, pairs, NVVM::MMALayout::col,
+                               NVVM::LdStMatrixShapeAttr::get(k.b.getContext(), 8, 8), NVVM::LdStMatrixEltType::B16);
+    }
+    if (areBoxes)
+      k.assembly("fence.proxy.async.shared::cta;", {}, "");
+    k.barrier();
+    if (areBoxes) {
+      Value behind = k.mul(warp, k.number(kBoxColumns)), boxColumn = k.add(left, k.add(behind, k.number(first)));
+      Value from = k.at(half, k.b.getI8Type(), k.mul(behind, k.number(kLineBytes)));
+      k.when(isFirstLane, [&] {
+        k.when(k.less(behind, k.number(width)), [&] { storeBox(space, tensorMap, from, top, boxColumn); });
+        k.assembly("cp.async.bulk.commit_group;", {}, ""); // of no box, too: they are counted
+      });
+      continue;
+    }
+    k.loop(k.div(k.thread(), k.number(8)), k.number(width), k.number(kThreads / 8), {}, [&](Value line, ValueRange) {
+      Bodies::Scope scope(kernel_->bodies);
+      Value vector = k.rem(lane, k.number(8));
+      store(space, at(half, line, vector), k.add(top, k.mul(vector, k.number(kVector))),
+            k.add(left, k.add(line, k.number(first))));
+      return SmallVector<Value>();
+    });
   }
 }
 

@@ -3,6 +3,10 @@
 // sums are, two columns at a time, and the warp exchanges pairs through shared memory (`stmatrix`), so that each lane
 // stores 16 bytes. Warps go on without each other. It is for groups that read no other matrix, whose elements would be
 // read pair by pair; result_tile.h takes all others.
+//
+// A result whose rows lie side by side in memory, as where the product's sides are exchanged, is *turned* on its way
+// (`stmatrix` with `.trans`); then the warps of a consumer have a part of 64 x 64 together, of which each stores 16
+// columns.
 #pragma once
 
 #include "compiler/codegen/contraction/tile_map.h"
@@ -14,6 +18,7 @@ class NarrowResult {
 public:
   /// Nothing where the group is not of this kind.
   static std::optional<NarrowResult> of(const ProductKernel &kernel);
+  bool isTurned() const { return isTurned_; }
 
   static constexpr uint32_t kRows = 64, kColumns = 64;
   /// Shared memory of a warpgroup.
@@ -44,8 +49,13 @@ private:
     const KernelTensor *tensor;
   };
 
-  NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output);
+  NarrowResult(const ProductKernel &kernel, const KernelOp &op, unsigned output, bool isTurned);
   const KernelTensor &tensor() const { return op_->outputs[output_].tensor; }
+  /// Of the space: neighbours along it are neighbours in the result's memory.
+  unsigned adjacentAxis() const;
+  void writeTurned(TileSpace &space, mlir::Value firstRow, mlir::Value firstColumn, mlir::Value arena,
+                   llvm::ArrayRef<mlir::Value> sums, mlir::Value tensorMap);
+  mlir::Value value(TileSpace &space, mlir::Value row, mlir::Value column, mlir::Value total);
   /// The results of two sums at a position, 32 bits.
   mlir::Value pair(TileSpace &space, mlir::Value row, mlir::Value column, llvm::ArrayRef<mlir::Value> sums,
                    llvm::ArrayRef<mlir::Value> loaded);
@@ -58,6 +68,7 @@ private:
   const ProductKernel *kernel_;
   const KernelOp *op_; // that stores it
   unsigned output_;    // of the operation
+  bool isTurned_;      // neighbours in memory are results of neighbouring rows
   llvm::SmallVector<AlongColumns> alongColumns_;
 };
 

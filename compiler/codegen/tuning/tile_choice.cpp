@@ -10,8 +10,8 @@ namespace {
 
 constexpr StringLiteral kBy = "by", kBlocks = "blocks";
 // A dictionary has its entries in the order of their names, people have them in this one.
-constexpr StringLiteral kOrder[] = {"rows", "columns",   kBlocks,   "tiles",       "parts",
-                                    "few",  "positions", "threads", "depth_warps", "turns"};
+constexpr StringLiteral kOrder[] = {"rows",      "columns", kBlocks,     "tiles",   "parts",       "deep",
+                                    "exchanged", "few",     "positions", "threads", "depth_warps", "turns"};
 
 std::vector<std::pair<std::string, int64_t>> comparable(const TileChoice &choice) {
   std::vector<std::pair<std::string, int64_t>> numbers;

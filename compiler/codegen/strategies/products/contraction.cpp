@@ -14,6 +14,7 @@
 #include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/tiles/place_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/round_tiles.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dialect/hal/default_targets.h"
@@ -34,7 +35,7 @@ std::optional<Plan> Contraction::plan(const KernelFunction &kernel, const GroupS
     all.front().grid.pop_back(); // inClusters
   llvm::erase_if(all.front().choices, [](const auto &choice) {
     return llvm::is_contained({StringRef(kParts), StringRef(kClearsFlags), StringRef(kDeep), StringRef(kTurns),
-                               StringRef(kStages), StringRef(kStageBytes)},
+                               StringRef(kStages), StringRef(kStageBytes), StringRef(kExchanged)},
                               StringRef(choice.first));
   });
   return all.front();
@@ -110,6 +111,14 @@ std::vector<TileChoice> Contraction::choices(const KernelFunction &kernel, const
           choices.push_back(divided);
       }
     }
+  if (multiplier == Multiplier::Warpgroup)
+    for (const RoundTile &tile : roundTilesOf(kernel, shape, *product)) {
+      TileChoice choice{kByWarpgroups.str(), {{"rows", tile.tile->rows}, {"columns", tile.tile->columns}}};
+      if (tile.isExchanged)
+        choice.numbers.emplace_back(kExchanged.str(), 1);
+      if (!llvm::is_contained(choices, choice))
+        choices.push_back(choice);
+    }
   if (multiplier == Multiplier::Warpgroup && mayHavePlaceTiles(shape, read))
     for (const WarpgroupTile &tile : placeTiles())
       choices.push_back({kByWarpgroups.str(), {{"rows", tile.rows}, {"columns", tile.columns}}});
@@ -147,9 +156,12 @@ std::vector<Plan> Contraction::plansWith(const KernelFunction &kernel, const Gro
   for (const auto &[target, choice] : given) {
     const int64_t rows = choice.number("rows"), columns = choice.number("columns");
     if (choice.by == kByWarpgroups) {
-      warpgroups = {WarpgroupTile{rows, columns, 0}, uint32_t(std::max<int64_t>(1, choice.number("blocks"))),
-                    std::max<int64_t>(1, choice.number(kParts)), std::max<int64_t>(1, choice.number(kDeep)),
-                    choice.number(kTurns) > 1};
+      warpgroups = {WarpgroupTile{rows, columns, 0},
+                    uint32_t(std::max<int64_t>(1, choice.number("blocks"))),
+                    std::max<int64_t>(1, choice.number(kParts)),
+                    std::max<int64_t>(1, choice.number(kDeep)),
+                    choice.number(kTurns) > 1,
+                    choice.number(kExchanged) != 0};
       continue;
     }
     tile = {rows, columns};
@@ -205,6 +217,8 @@ std::optional<TileChoice> Contraction::choiceOf(const KernelFunction &kernel, co
   for (llvm::StringRef taken : {kParts, kDeep, kTurns})
     if (const int64_t parts = plan.choice(taken); parts > 1)
       choice.numbers.emplace_back(taken.str(), parts);
+  if (plan.choice(kExchanged) != 0)
+    choice.numbers.emplace_back(kExchanged.str(), 1);
   return choice;
 }
 
@@ -215,16 +229,17 @@ uint32_t Contraction::threadsFor(const KernelFunction &kernel, const abi::Target
   };
   const GroupShape shape = GroupShape::of(kernel);
   const std::optional<Product> product = Product::of(kernel, shape);
-  const bool isOfWarpgroups =
-      product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
-      isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"), product->forWarpgroups().right) &&
-      choice(kClearsFlags) == 0;
+  const bool isExchanged = choice(kExchanged) != 0;
+  const bool isOfWarpgroups = product && multiplierOf(target, *product) == Multiplier::Warpgroup &&
+                              isWarpgroupTile(choice("warpgroup_rows"), choice("warpgroup_columns"),
+                                              asMultiplied(*product, isExchanged).right) &&
+                              choice(kClearsFlags) == 0;
   if (!isOfWarpgroups && product && !product->isOfDoubles() && choice(kClearsFlags) == 0 &&
       multiplierOf(target, *product) != Multiplier::Scalar && kernel.threads == kProductThreads)
     return tensorCoreThreads(*product, uint32_t(choice("rows")), uint32_t(choice("columns")), target.number);
   if (!isOfWarpgroups)
     return kernel.threads;
-  const Product asRead = product->forWarpgroups();
+  const Product asRead = asMultiplied(*product, isExchanged);
   const bool mayShift = choice(kRowStarts) != int64_t(RowStarts::Aligned) && ShiftedLines::mayBring(asRead) &&
                         ShiftedLines::mayBeSplit(shape, asRead) &&
                         mayShiftLines(uint32_t(choice("warpgroup_rows")), uint32_t(choice("warpgroup_columns")));
@@ -262,6 +277,8 @@ bool Contraction::takes(StringRef choice, int64_t value) const {
     return value >= 1 && value <= kMostDeep;
   if (choice == kTurns)
     return value == kConsumers;
+  if (choice == kExchanged)
+    return value == 0 || value == 1;
   if (choice == kClearsFlags)
     return value == 0 || value == 1;
   if (choice == kRowStarts)
@@ -307,10 +324,10 @@ void Contraction::write(Writer &writer) const {
   product->imagesOfPatch = writer.choiceOr(kImagesOfPatch, 0);
   const Multiplier multiplier = multiplierOf(writer.target, *product);
   const int64_t rows = writer.choice("warpgroup_rows"), columns = writer.choice("warpgroup_columns");
-  const bool isOfWarpgroups =
-      multiplier == Multiplier::Warpgroup && isWarpgroupTile(rows, columns, product->forWarpgroups().right);
+  const Product multiplied = asMultiplied(*product, writer.choiceOr(kExchanged, 0) != 0);
+  const bool isOfWarpgroups = multiplier == Multiplier::Warpgroup && isWarpgroupTile(rows, columns, multiplied.right);
   if (isOfWarpgroups)
-    product = product->forWarpgroups();
+    product = multiplied;
   ProductKernel kernel{.kernel = writer.kernel,
                        .shape = writer.shape,
                        .product = *product,

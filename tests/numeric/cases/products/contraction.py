@@ -45,6 +45,10 @@ TILES_FITTED = ((64, 32, "", (33, 75, 136)), (64, 32, "", (64, 1504, 72)), (64, 
                 (64, 112, ", deep = 3", (5, 3800, 784)), (128, 32, "", (72, 2200, 80)), (128, 48, "", (100, 4300, 72)), (128, 80, ", deep = 2", (65, 4296, 528)),
                 (256, 48, "", (141, 4296, 136)), (256, 80, ", deep = 2", (141, 4296, 528)), (256, 48, ", deep = 3", (200, 1800, 784)),
                 (256, 32, ", deep = 2", (130, 75, 528)), (256, 144, ", deep = 2", (256, 8520, 528)), (256, 128, ", deep = 2", (190, 8200, 520)))
+# The narrowest of their height for a number of rounds; of exchanged ones rows are columns of the result.
+TILES_OF_ROUNDS = ((128, 224, "", (300, 9408, 72)), (256, 160, "", (500, 10504, 72)), (256, 80, ", exchanged = 1", (75, 17000, 136)),
+                   (256, 160, ", exchanged = 1", (150, 17000, 72)), (128, 176, ", exchanged = 1", (170, 8520, 200)), (64, 112, ", exchanged = 1", (101, 4264, 520)),
+                   (64, 64, ", exchanged = 1", (65, 72, 128)), (256, 64, ", exchanged = 1", (33, 1000, 72)), (128, 176, "", (130, 11600, 72)))
 # Those whose columns divide the places of an image, channels first: rows, places and channels.
 TILES_OF_PLACES = ((128, 208, (200, 408, 136)), (256, 112, (264, 216, 72)), (128, 80, (136, 152, 200)), (256, 80, (304, 72, 64)), (128, 144, (96, 136, 520)),
                    (128, 240, (264, 712, 72)), (256, 128, (264, 200, 136)), (128, 128, (72, 144, 136)))
@@ -408,6 +412,19 @@ def cases(sizes):
                 yield Case("tile of warpgroups, fitted, bias, relu", operand, one(
                     [*pair("ik,jk->ij", operand, shape, False), bias],
                     lambda f, a, b, c, operand=operand, tile=tile: biased(f, "ik,jk->ij", operand, "f32", a, b, c, tile), biased_relu("ik,jk->ij", operand)))
+        for number, (rows, columns, more, shape) in enumerate(TILES_OF_ROUNDS):
+            for order, spec in enumerate(("ik,jk->ij", "ik,kj->ij")):
+                if operand == "i8" or not (whole or (number + order) % 2 == (operand == "f16")):
+                    continue
+                tile = f'by = "wgmma", rows = {rows}, columns = {columns}{more}'
+                yield Case(f"tile of rounds {spec}", operand, one(
+                    pair(spec, operand, shape, False), lambda f, a, b, spec=spec, operand=operand, tile=tile: halved(f, spec, a, b, operand, operand, tile),
+                    lambda a, b, spec=spec, operand=operand: bounded.finish(operand, (exact := contracted(spec, "f32", a.v, b.v)).v, exact.e, 1.0)))
+                if whole or number % 2 == 0:
+                    bias = argument("f32", elements.draw(generator("bias of rounds", operand, columns), "f32", (shape[1],)), False)
+                    yield Case(f"tile of rounds {spec}, bias, relu", operand, one(
+                        [*pair(spec, operand, shape, False), bias],
+                        lambda f, a, b, c, spec=spec, operand=operand, tile=tile: biased(f, spec, operand, "f32", a, b, c, tile), biased_relu(spec, operand)))
         for number, (rows, columns, shape) in enumerate(TILES_OF_PLACES):
             # Filters that lie along the channels, or across, and sums or results of 16 bits.
             for order, (spec, is_half) in enumerate((spec, is_half) for spec in ("ik,bkj->bij", "ki,bkj->bij") for is_half in (True, False)):

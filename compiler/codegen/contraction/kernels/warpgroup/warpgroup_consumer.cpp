@@ -169,8 +169,8 @@ void WarpgroupProduct::consume() {
           [&] { writeAll(tile, sums); });
     };
     auto compute = [&](Tile &tile, const Part &part, uint32_t parts) {
-      // Sums of steps for themselves have the registers.
-      const Values loaded = narrow && !kernel_.product.addsSteps() && producers_ == 1
+      // Sums of steps for themselves, and of many columns, have the registers.
+      const Values loaded = narrow && !kernel_.product.addsSteps() && producers_ == 1 && !hasManyColumns()
                                 ? narrow->load(tile.space, firstColumn(), groupColumns(), isNarrow)
                                 : Values();
       Values sums = multiply(tile, part, parts);

@@ -131,7 +131,7 @@ static bool isFittedAcross(int64_t rows, int64_t columns, const Operand &right) 
   return (factor.isF16() || factor.isBF16()) && right.value.getType() == factor && !right.isAlongReduced &&
          columns >= kLeastFittedAcross && columns % kFittedMultiple == 0 &&
          ((rows == kConsumers * kGroupRows && columns <= kMostFittedColumns) ||
-          (rows == kTallRows && columns <= kMostFittedAcross));
+          (rows == kTallRows && columns <= kMostOfRounds));
 }
 
 /// Of 64, 128 or 256 rows, any number of eights for each consumer, where instructions take it. What is added step by
@@ -140,10 +140,11 @@ static bool isFittedTile(int64_t rows, int64_t columns, const Operand &right) {
   const Type factor = right.factor;
   const bool isFloat =
       factor.isF16() || factor.isBF16() || (isa<FloatType>(factor) && factor.getIntOrFloatBitWidth() == 8);
+  const bool isNarrow = factor.getIntOrFloatBitWidth() == 8;
   return isFloat && right.isAlongReduced && columns >= kLeastFittedColumns && columns % kFittedMultiple == 0 &&
          ((rows == kGroupRows && columns <= kMostFittedColumns) ||
-          (rows == kConsumers * kGroupRows && columns <= kMostFittedOfTwo) ||
-          (rows == kTallRows && columns <= kMostFittedOfFour && factor.getIntOrFloatBitWidth() == 16));
+          (rows == kConsumers * kGroupRows && columns <= (isNarrow ? kMostFittedOfTwo : kMostFittedColumns)) ||
+          (rows == kTallRows && columns <= kMostOfRounds && !isNarrow));
 }
 
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right) {
@@ -180,6 +181,9 @@ static PulledBack pulledBackOf(const ProductKernel &kernel) {
   if (kernel.tensorMaps.size() < 2 || product.routes || kernel.rowPatches || product.rows.size() != 1 ||
       product.columns.size() != 1 || kernel.rows > kConsumers * kGroupRows ||
       ComputedTile::operandOf(product, kernel.shape))
+    return {};
+  // Boxes of a result that is turned have 64 rows.
+  if (const std::optional<NarrowResult> narrow = NarrowResult::of(kernel); narrow && narrow->isTurned())
     return {};
   constexpr uint32_t kWarpRows = 16, kBoxColumns = NarrowResult::kColumns;
   const uint32_t ofConsumer =

@@ -23,11 +23,15 @@ uint32_t warpgroupDepth(mlir::Type element);
 /// The sums of one of 256 rows have to fit where its stages were.
 constexpr int64_t kFittedMultiple = 16, kLeastFittedColumns = 32, kMostFittedColumns = 256, kMostFittedOfTwo = 192,
                   kMostFittedOfFour = 144;
+/// Of 256 rows, whichever way the right operand lies, where no cluster has to add the sums. (Of 128 rows f16 and bf16
+/// have as many as of 64.)
+constexpr int64_t kMostOfRounds = 160;
 /// The same where the right operand lies across.
 constexpr int64_t kLeastFittedAcross = 64, kMostFittedAcross = 128;
 /// Tiles that it computes: 256 rows and 128 columns; 128 rows and 64, 128, 192 or 256 columns; 64 rows and 128 or 256
 /// columns, or 64 or 192 where the right side lies along the reduced elements. Of f16, bf16 and f8 that lies along
-/// them, those that are fitted, too; of f16 and bf16 that lies across, of 128 and 256 rows, from 64 columns on.
+/// them, those that are fitted, too; of f16 and bf16 that lies across, of 128 and 256 rows, from 64 columns on, of 256
+/// at most 160.
 bool isWarpgroupTile(int64_t rows, int64_t columns, const Operand &right);
 /// Whether operands that have no maps are copied in any order and from any place without being turned: f16 and bf16,
 /// and what lies as the instructions read it (shifted_lines.h).

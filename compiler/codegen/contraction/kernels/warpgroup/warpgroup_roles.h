@@ -11,6 +11,7 @@
 #pragma once
 
 #include "compiler/codegen/contraction/kernels/shared_tiles.h"
+#include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/operands/operand_tile.h"
@@ -29,6 +30,9 @@ inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
 inline constexpr uint32_t kPartColumns = 64;
 // Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.
 inline constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
+// Where sums of all parts have more columns than so many.
+inline constexpr uint32_t kManyColumns = 2 * kMostFittedOfFour;
+inline constexpr uint32_t kProducerBesideMany = 72, kConsumerOfMany = 216;
 // Where a step has sums of its own, which take up to 96 more.
 inline constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
 // Of a block of 512, which is given 128 each: two warpgroups that compute an operand, or shift lines.
@@ -156,16 +160,17 @@ private:
       return kShiftingRegisters;
     if (producers_ > 1)
       return parts() > 1 ? kFewComputingRegisters : kComputingRegisters;
-    return hasManySums() ? kFewProducerRegisters : kProducerRegisters;
+    return hasManySums() ? kFewProducerRegisters : hasManyColumns() ? kProducerBesideMany : kProducerRegisters;
   }
   uint32_t consumerRegisters() const {
     if (producers_ > 1 && shifts_)
       return kFedByLines;
     if (producers_ > 1)
       return parts() > 1 ? kManyFedRegisters : kFedRegisters;
-    return hasManySums() ? kManyConsumerRegisters : kConsumerRegisters;
+    return hasManySums() ? kManyConsumerRegisters : hasManyColumns() ? kConsumerOfMany : kConsumerRegisters;
   }
   bool hasManySums() const { return kernel_.product.addsSteps() && parts() * groupColumns() > kColumnsAtOnce; }
+  bool hasManyColumns() const { return parts() * groupColumns() > kManyColumns; }
   /// Whether a tile may lack all rows of a consumer's last part.
   bool mayEndEarly() const { return !isInTurn() && parts() > 1 && !kernel_.rowPatches && !first_.rowsAreWhole(); }
   mlir::Value firstRow(uint32_t part) {

@@ -8,6 +8,7 @@
 #include "compiler/codegen/strategies/products/plans/tiles/cluster_sums.h"
 #include "compiler/codegen/strategies/products/plans/tiles/fitted_tiles.h"
 #include "compiler/codegen/strategies/products/plans/tiles/place_tiles.h"
+#include "compiler/codegen/strategies/products/plans/tiles/round_tiles.h"
 #include "compiler/codegen/strategies/products/plans/turns.h"
 #include "compiler/codegen/strategies/products/plans/warp_plans.h"
 #include "compiler/dispatch/analysis/products/tile_factors.h"
@@ -56,6 +57,16 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
                     shared ? shared->microseconds : *microsecondsWithReads(shape, product, *known))) {
     GivenWarpgroups given{*inTurn};
     given.isInTurn = true;
+    return {planOf(name, kernel, shape, asGiven, side, columns, given)};
+  }
+  const std::optional<RoundTile> ofRounds =
+      whole.choice("warpgroup_cluster") > 1
+          ? std::nullopt
+          : bestRoundTile(kernel, shape, asGiven,
+                          shared ? shared->microseconds : *microsecondsWithReads(shape, product, *known));
+  if (ofRounds) {
+    GivenWarpgroups given{*ofRounds->tile};
+    given.isExchanged = ofRounds->isExchanged;
     return {planOf(name, kernel, shape, asGiven, side, columns, given)};
   }
   if (!shared)

@@ -19,6 +19,13 @@ namespace tenon::compiler::codegen {
 
 static constexpr int64_t kMultiprocessors = abi::kHopperMultiprocessors;
 
+Product asMultiplied(const Product &asGiven, bool isExchanged) {
+  Product product = asGiven.forWarpgroups();
+  if (isExchanged)
+    product.exchangeSides();
+  return product;
+}
+
 Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shape, const Product &asGiven, int64_t side,
             int64_t columns, const std::optional<GivenWarpgroups> &given) {
   auto extents = [&](ArrayRef<unsigned> axes) {
@@ -46,7 +53,7 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
     return plan;
   }
   const bool isForHopper = function->hasAttr(dispatch::kHopperOnlyAttr);
-  const Product product = asGiven.forWarpgroups();
+  const Product product = asMultiplied(asGiven, given && given->isExchanged);
   std::optional<int64_t> launched = tilesOf(shape, asGiven, side, columns);
   if (launched && isForHopper && patchesOfRows(shape, product, side)) // a block for each tile, see below
     launched = INT64_MAX;
@@ -102,6 +109,8 @@ Plan planOf(StringRef name, const KernelFunction &kernel, const GroupShape &shap
   }
   plan.choices[2].second = tile->rows;
   plan.choices[3].second = tile->columns;
+  if (given && given->isExchanged)
+    plan.choose(kExchanged, 1);
   plan.dynamicSharedBytes = warpgroupSharedBytes(tile->rows, columnsOfStage(product.right, uint32_t(tile->columns)));
   // Blocks take tile after tile, but of narrow ones there may be more than blocks.
   const std::optional<int64_t> blocks = tilesOf(shape, asGiven, side, columns);

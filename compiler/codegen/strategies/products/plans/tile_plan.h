@@ -18,16 +18,22 @@ inline constexpr llvm::StringLiteral kImagesOfPatch = "images";
 inline constexpr llvm::StringLiteral kLeast = "least";
 /// A choice of plans of unknown sizes: RowStarts where the kernel runs. None: any.
 inline constexpr llvm::StringLiteral kRowStarts = "row_starts";
+/// A choice of plans of known sizes: 1, rows of a tile are columns of the result (tiles/round_tiles.h).
+inline constexpr llvm::StringLiteral kExchanged = "exchanged";
 
 /// What is said of a Hopper's tile: its size, or none, so that warps multiply for themselves.
 struct GivenWarpgroups {
   std::optional<WarpgroupTile> tile;
   uint32_t cluster = 1;
-  int64_t parts = 1;     // of the tiles of the last round
-  int64_t deep = 1;      // blocks of a cluster that take the sums of a tile apart
-  bool isInTurn = false; // consumers have whole tiles (turns.h)
+  int64_t parts = 1;        // of the tiles of the last round
+  int64_t deep = 1;         // blocks of a cluster that take the sums of a tile apart
+  bool isInTurn = false;    // consumers have whole tiles (turns.h)
+  bool isExchanged = false; // rows of the tile are columns of the result
   RowStarts starts = RowStarts::Any;
 };
+
+/// As warpgroups multiply it.
+Product asMultiplied(const Product &asGiven, bool isExchanged);
 
 /// A kernel with tiles of so many rows and columns where no warpgroup multiplies.
 /// @param given nothing: what is best

@@ -48,7 +48,8 @@ static bool mayShareTall(const GroupShape &shape, const Product &product) {
 
 bool mayShareInCluster(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const uint32_t depth = warpgroupDepth(product.left.value.getType());
-  return !product.routes && product.places.empty() && (tile.rows <= kLargeTile || mayShareTall(shape, product)) &&
+  return !product.routes && product.places.empty() &&
+         (tile.rows <= kLargeTile || (tile.columns <= kMostFittedOfFour && mayShareTall(shape, product))) &&
          isWarpgroupTile(tile.rows, tile.columns, product.right) && shape.sizeOf(product.reduced) != 0 &&
          !ComputedTile::operandOf(product, shape) && !patchesOfRows(shape, product, tile.rows) &&
          !patchesOfReduced(shape, product, depth) && (mayCopyRows(product) || haveBoxes(shape, product, tile));

@@ -83,7 +83,9 @@ const ScalarTile &bestScalarTile(const GroupShape &shape, const Product &product
   const ScalarTile *best = nullptr;
   double least = 0;
   for (const ScalarTile &tile : llvm::concat<const ScalarTile>(scalarTiles(product), tilesOfFewThreads(product))) {
-    if (!isForSize(shape, product, tile) || isTooShort(shape, product, tile, 1))
+    const bool isWide = tile.rows == kSmallTile && tile.columns == kLargeTile && product.sum.sum.type.isF32() &&
+                        !product.left.isAlongReduced && !product.right.isAlongReduced;
+    if ((!isWide && !isForSize(shape, product, tile)) || isTooShort(shape, product, tile, 1))
       continue;
     if (const double taken = timeOf(shape, product, tile); !best || taken < least)
       best = &tile, least = taken;

@@ -48,7 +48,7 @@ TEST_F(PlaceTilesTest, AreTilesOfWarpgroups) {
     EXPECT_LE(warpgroupSharedBytes(uint32_t(tile.rows), columnsOfStage(across, uint32_t(tile.columns))), 227u << 10);
   }
   EXPECT_FALSE(isWarpgroupTile(128, 72, across)) << "no multiple of 16";
-  EXPECT_FALSE(isWarpgroupTile(256, 144, across));
+  EXPECT_FALSE(isWarpgroupTile(256, 176, across));
   EXPECT_FALSE(isWarpgroupTile(64, 80, across)) << "two consumers have half of the columns each";
 }
 
