@@ -10,7 +10,6 @@
 #include "compiler/dispatch/analysis/products/hopper_tf32.h"
 
 #include <array>
-#include <cmath>
 
 using namespace mlir;
 
@@ -20,14 +19,17 @@ namespace {
 constexpr int64_t kMultiple = kFittedMultiple, kLeastColumns = 64, kMultiprocessors = abi::kHopperMultiprocessors;
 // Of more rounds, what the last one leaves idle is little.
 constexpr int64_t kMostRounds = 4;
-// Less is gained than what the model may be wrong by.
-constexpr double kLeastGain = 0.04;
+// Narrower ones were slower than predicted (bf16 tt 312 x 1816 x 2208, exchanged, 128 x 64 15.1 us instead of 13.5).
+constexpr int64_t kLeastChosen = 80;
+// Less is gained than what the model may be wrong by (bf16 nt 177 x 8192 x 8192, exchanged, 128 x 96: 51.2, 44.8).
+constexpr double kLeastGain = 0.06;
 // Of fewer steps results count, and what is exchanged was slower by up to 12 % (bf16 tn 280 x 4792 x 456 8.9 us, 10.0).
 constexpr double kLeastSteps = 24;
 // Bytes of all blocks in a microsecond, from the second-level cache: where an operand lies across, boxes are 64
 // positions wide (f16 tn 704 x 2304 x 5632 in tiles of 128 x 112 8.2e6, 24 x 832 x 128 x 7424 of 128 x 176 6.3e6, bf16
 // tn 7168 x 584 x 4000 of 256 x 160 6.9e6); where it is the left one alone, in whole lines, nearly as many as along (nn
-// 150 x 8192 x 8192, exchanged, of 128 x 80 12.4e6).
+// 150 x 8192 x 8192, exchanged, of 128 x 80 12.4e6), but not beside lines that are split (1360 x 2496 x 2120,
+// exchanged, of 128 x 240 6.4e6).
 constexpr double kBytesAlong = 12e6, kBytesOfLines = 10e6, kBytesAcross = 7e6, kStepBytes = 128;
 
 constexpr double ofLarge(int64_t columns) {
@@ -65,20 +67,24 @@ bool isOfRounds(const GroupShape &shape, const Product &product, const Warpgroup
          (tile.columns == kLeastColumns || roundsOf(shape, product, narrower) > rounds);
 }
 
+bool hasWholeLines(const GroupShape &shape, const Operand &operand) {
+  constexpr int64_t kLineBytes = 128;
+  return *shape.axes[operand.vectorAxis].size * dispatch::elementBytes(operand.value.getType()) % kLineBytes == 0;
+}
+
 double bytesInMicrosecond(const GroupShape &shape, const Product &product) {
-  if (!product.right.isAlongReduced)
-    return kBytesAcross;
-  const double inRow = double(shape.axes[product.left.vectorAxis].size.value_or(1) *
-                              dispatch::elementBytes(product.left.value.getType()));
-  return product.left.isAlongReduced ? kBytesAlong : std::fmod(inRow, kStepBytes) == 0 ? kBytesOfLines : kBytesAcross;
+  if (product.left.isAlongReduced && product.right.isAlongReduced)
+    return kBytesAlong;
+  const bool areLines = hasWholeLines(shape, product.left) && hasWholeLines(shape, product.right);
+  return product.right.isAlongReduced && areLines ? kBytesOfLines : kBytesAcross;
 }
 
 double microsecondsOfRounds(const GroupShape &shape, const Product &product, const WarpgroupTile &tile) {
   const int64_t blocks = std::min(*warpgroupTilesOf(shape, product, tile), kMultiprocessors),
                 staged = tile.rows + columnsOfStage(product.right, uint32_t(tile.columns));
   const double ofReads = double(blocks * staged) * kStepBytes / bytesInMicrosecond(shape, product),
-               ofRounds = double(roundsOf(shape, product, tile)) *
-                          (stepsOf(shape, product) * ofReads + kMicrosecondsOfTile);
+               ofRounds =
+                   double(roundsOf(shape, product, tile)) * (stepsOf(shape, product) * ofReads + kMicrosecondsOfTile);
   return std::max(*microsecondsWithReads(shape, product, tile), ofRounds);
 }
 
@@ -116,6 +122,8 @@ std::optional<RoundTile> bestRoundTile(const KernelFunction &kernel, const Group
     Product product = asGiven;
     if (each.isExchanged)
       product.exchangeSides();
+    if (each.tile->columns < kLeastChosen)
+      continue;
     if (const double taken = microsecondsOfRounds(shape, product, *each.tile); taken < least)
       best = each, least = taken;
   }

@@ -17,7 +17,8 @@ struct RoundTile {
   bool isExchanged;
 };
 
-/// All tiles of a product of f16 or bf16, with such a result, of known sizes, that are the narrowest of their height for a number of rounds.
+/// All tiles of a product of f16 or bf16, with such a result, of known sizes, that are the narrowest of their height
+/// for a number of rounds.
 llvm::SmallVector<RoundTile> roundTilesOf(const KernelFunction &kernel, const GroupShape &shape,
                                           const Product &asGiven);
 
