@@ -122,6 +122,7 @@ uint32_t warpgroupDepth(Type element) {
 }
 
 static constexpr uint32_t kTallRows = 2 * kConsumers * kGroupRows;
+static_assert(kManyColumns == 2 * kMostFittedOfFour);
 static_assert(kTallRows * kMostFittedOfFour * sizeof(float) <=
               stagesOf(kTallRows, kMostFittedOfFour) * stageBytesOf(kTallRows, kMostFittedOfFour)); // a cluster's sums
 

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "compiler/codegen/contraction/kernels/shared_tiles.h"
-#include "compiler/codegen/contraction/kernels/warpgroup/warpgroup_product.h"
 #include "compiler/codegen/contraction/narrow_result.h"
 #include "compiler/codegen/contraction/operands/computed_tile.h"
 #include "compiler/codegen/contraction/operands/operand_tile.h"
@@ -30,8 +29,8 @@ inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
 inline constexpr uint32_t kPartColumns = 64;
 // Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.
 inline constexpr uint32_t kProducerRegisters = 88, kConsumerRegisters = 208;
-// Where sums of all parts have more columns than so many.
-inline constexpr uint32_t kManyColumns = 2 * kMostFittedOfFour;
+// Where sums of all parts have more columns than so many: two parts of the widest tile whose sums a cluster may add.
+inline constexpr uint32_t kManyColumns = 288;
 inline constexpr uint32_t kProducerBesideMany = 72, kConsumerOfMany = 216;
 // Where a step has sums of its own, which take up to 96 more.
 inline constexpr uint32_t kFewProducerRegisters = 56, kManyConsumerRegisters = 224;
