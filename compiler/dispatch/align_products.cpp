@@ -27,6 +27,7 @@
 #include "compiler/dispatch/products/patches/few_channels.h"
 #include "compiler/dispatch/products/patches/ordered_patches.h"
 #include "compiler/dispatch/products/patches/phases.h"
+#include "compiler/dispatch/products/patches/repeated_channels.h"
 #include "compiler/dispatch/products/patches/shifted_images.h"
 #include "compiler/dispatch/products/patches/whole_patches.h"
 #include "compiler/dispatch/products/starts.h"
@@ -166,7 +167,9 @@ struct AlignProducts : impl::AlignProductsBase<AlignProducts> {
         if (!hasOwnKernel(op))
           alignOperands(op);
       } else if (linalg::GenericOp window = genericWindowOf(op)) {
-        if (linalg::GenericOp product = multiplyPatches(window)) {
+        if (!isOfAttention(window) && repeatChannels(window)) {
+          // Each channel for itself now.
+        } else if (linalg::GenericOp product = multiplyPatches(window)) {
           const DictionaryAttr attributes = product->getDiscardableAttrDictionary();
           product = joinSums(product);
           product->setDiscardableAttrs(attributes); // a tile that the program names

@@ -97,4 +97,16 @@ func.func @parts_of_narrow_sums(%i: tensor<1x24x16x96xbf16>, %w: tensor<136x3x3x
   return %p : tensor<1x20x12x136xbf16>
 }
 
+// Two results of each channel: the image repeats its channels, each of which is one for itself then.
+// CHECK-LABEL: func.func @results_of_channels
+// CHECK: %[[REPEATED:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<8x58x58x64x2xbf16>) {{.*}}tenon.own_kernel
+// CHECK: linalg.generic {{.*}} ins(%[[REPEATED]], %arg1 :
+func.func @results_of_channels(%i: tensor<8x58x58x64xbf16>, %w: tensor<3x3x64x2xbf16>) -> tensor<8x56x56x64x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x56x56x64x2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x56x56x64x2xf32>) -> tensor<8x56x56x64x2xf32>
+  %p = linalg.depthwise_conv_2d_nhwc_hwcm ins(%i, %w : tensor<8x58x58x64xbf16>, tensor<3x3x64x2xbf16>) outs(%f : tensor<8x56x56x64x2xf32>) -> tensor<8x56x56x64x2xf32>
+  return %p : tensor<8x56x56x64x2xf32>
+}
+
 }

@@ -69,6 +69,11 @@ SHAPES = (
     Groups(1, (5, 6, 7), 4, 8, 8, (3, 1, 3), before=1),
     Groups(2, (4, 5, 6), 3, 4, 4, (2, 3, 2), stride=2, before=1, order=FIRST),
     Groups(2, (9, 8), 8, 4, 4, (3, 3), before=0, behind=1, order=("gpnc", "gfwc")),
+    # One channel of several filters, and so many multiplications that the image repeats its channels.
+    Groups(4, (56, 40), 32, 1, 4, (3, 3), before=1),
+    Groups(4, (40, 56), 24, 1, 2, (5, 5), before=2, order=FIRST),
+    Groups(2, (12, 14, 15), 16, 1, 3, (3, 3, 3), before=1, order=("npgc", "gwcf")),
+    Groups(3, (101,), 64, 1, 8, (31,), dilation=2, before=30, order=("npgc", "wgcf")),
 )
 
 
