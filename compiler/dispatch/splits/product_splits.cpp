@@ -322,9 +322,6 @@ std::optional<ProductSplit> productSplitOf(linalg::GenericOp op) {
   // Of few rows and four bytes, what one block reads at a time keeps no multiprocessor busy.
   const bool isByLanes = skinny && !hasCores && factorTypeOf(product->left.value).isF32();
   const int64_t enough = isByLanes ? kMultiprocessors : skinny ? kEnoughProductBlocks / 2 : kEnoughProductBlocks;
-  // Of few rows and columns a few blocks would read all places, none of whose loops is long alone.
-  if (mayBe && most < 2 && skinny && hasCores && product->reduced.size() > 1 && blocks * kMostIdle < kMultiprocessors)
-    return ProductSplit{placesSplitOf(op, *product)};
   if (!mayBe || blocks >= enough || most < 2)
     return ProductSplit{};
   // The fewest that are enough: what they leave is written and read again. Rows of parts stay aligned.

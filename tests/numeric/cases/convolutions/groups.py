@@ -74,6 +74,7 @@ SHAPES = (
     Groups(4, (40, 56), 24, 1, 2, (5, 5), before=2, order=FIRST),
     Groups(2, (12, 14, 15), 16, 1, 3, (3, 3, 3), before=1, order=("npgc", "gwcf")),
     Groups(3, (101,), 64, 1, 8, (31,), dilation=2, before=30, order=("npgc", "wgcf")),
+    Groups(4, (60, 84), 64, 1, 2, (5, 5), stride=2, before=2),
 )
 
 
