@@ -129,11 +129,11 @@ bool GroupedForm::isLastInMemory() const {
 
 GroupedGeometry::GroupedGeometry(const GroupedForm &form, GroupedTile chosen) : tile(std::move(chosen)) {
   const bool isWide = form.elementBytes == 4;
-  channels = llvm::alignTo(form.channels, kQuad);
-  columns = llvm::alignTo(form.columns, isWide ? kQuad : 2 * kQuad);
-  quads = form.windowPlaces() * channels / kQuad;
-  steps = int64_t(llvm::divideCeil(quads, kQuad));
-  filterQuads = isWide ? quads : steps % 2 == 0 ? (steps + 1) * kQuad : steps * kQuad;
+  channels = llvm::alignTo(form.channels, kGroupedQuad);
+  columns = llvm::alignTo(form.columns, isWide ? kGroupedQuad : 2 * kGroupedQuad);
+  quads = form.windowPlaces() * channels / kGroupedQuad;
+  steps = int64_t(llvm::divideCeil(quads, kGroupedQuad));
+  filterQuads = isWide ? quads : steps % 2 == 0 ? (steps + 1) * kGroupedQuad : steps * kGroupedQuad;
   lineBytes = int64_t(llvm::alignTo(tile.groups * channels * form.elementBytes, 16)) + 16;
   for (auto [place, side] : llvm::zip_equal(form.places, tile.sides))
     extents.push_back((side - 1) * place.step + (place.length - 1) * place.apart + 1);
@@ -143,7 +143,7 @@ GroupedGeometry::GroupedGeometry(const GroupedForm &form, GroupedTile chosen) : 
   // Adjacent places and adjacent columns meet different banks, whichever is read.
   sumsOfLine = tile.groups * columns + (form.isLastInMemory() ? 8 : 1);
   patchBytes = positions * lineBytes;
-  filterBytes = tile.groups * columns * filterQuads * kQuad * form.elementBytes;
+  filterBytes = tile.groups * columns * filterQuads * kGroupedQuad * form.elementBytes;
   sharedBytes = std::max(patchBytes + filterBytes, tile.results() * sumsOfLine * int64_t(sizeof(float)));
 }
 

@@ -44,7 +44,7 @@ struct GroupedTile {
 };
 
 /// Channels that are read together.
-inline constexpr int64_t kQuad = 4;
+inline constexpr int64_t kGroupedQuad = 4;
 
 struct GroupedGeometry {
   GroupedTile tile;

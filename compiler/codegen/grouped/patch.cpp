@@ -109,7 +109,7 @@ void GroupedPatch::bringLines(Value patch) {
 }
 
 Value GroupedPatch::quadOf(ArrayRef<Value> values) {
-  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(kQuad, word_));
+  Value all = LLVM::PoisonOp::create(k_.b, k_.loc, VectorType::get(kGroupedQuad, word_));
   for (auto [lane, value] : llvm::enumerate(values))
     all = LLVM::InsertElementOp::create(k_.b, k_.loc, all, value, k_.number(lane));
   return all;
@@ -118,7 +118,7 @@ Value GroupedPatch::quadOf(ArrayRef<Value> values) {
 /// Elements wherever they lie, four channels of a position at a time; neighbouring threads have neighbouring ones.
 void GroupedPatch::bringQuads(Value patch) {
   const GroupedTile &tile = geometry_.tile;
-  const int64_t ofGroup = geometry_.channels / kQuad, ofPosition = tile.groups * ofGroup;
+  const int64_t ofGroup = geometry_.channels / kGroupedQuad, ofPosition = tile.groups * ofGroup;
   const bool isLast = form_.isLastInMemory();
   auto strideOf = [&](unsigned axis) {
     linalg::GenericOp op = form_.product.op->op;
@@ -145,30 +145,30 @@ void GroupedPatch::bringQuads(Value patch) {
       Value group = k_.add(firstGroup_, k_.div(quad, k_.number(ofGroup)));
       if (form_.groups % tile.groups != 0)
         exists = k_.both(exists, k_.less(group, k_.number(form_.groups)));
-      Value channel = k_.mul(k_.rem(quad, k_.number(ofGroup)), k_.number(kQuad));
+      Value channel = k_.mul(k_.rem(quad, k_.number(ofGroup)), k_.number(kGroupedQuad));
       Value first = k_.add(where.number, k_.mul(group, ofGroups));
       SmallVector<Value> values;
-      for (int64_t lane = 0; lane < kQuad; ++lane) {
+      for (int64_t lane = 0; lane < kGroupedQuad; ++lane) {
         Value own = k_.add(channel, k_.number(lane)), is = exists;
-        if (form_.channels % kQuad != 0)
+        if (form_.channels % kGroupedQuad != 0)
           is = k_.both(is, k_.less(own, k_.number(form_.channels)));
         Value from = k_.select(is, k_.add(first, k_.mul(own, ofChannels)), k_.number(0));
         values.push_back(k_.select(is, k_.load(word_, k_.at(image_, word_, from), form_.elementBytes), zero));
       }
       quads.push_back(quadOf(values));
       to.push_back(k_.add(k_.mul(position, k_.number(geometry_.lineBytes)),
-                          k_.mul(quad, k_.number(kQuad * form_.elementBytes))));
+                          k_.mul(quad, k_.number(kGroupedQuad * form_.elementBytes))));
     }
     for (auto [exists, offset, quad] : llvm::zip_equal(isThere, to, quads))
       k_.when(exists, [&, offset = offset, quad = quad] {
-        k_.store(quad, k_.at(patch, k_.b.getI8Type(), offset), kQuad * form_.elementBytes);
+        k_.store(quad, k_.at(patch, k_.b.getI8Type(), offset), kGroupedQuad * form_.elementBytes);
       });
   });
 }
 
 /// Of a row of the filters, those of one group behind those of the one before.
 Point GroupedPatch::filterAt(Value row, Value quad, int64_t inQuad) {
-  const int64_t ofPlace = geometry_.channels / kQuad;
+  const int64_t ofPlace = geometry_.channels / kGroupedQuad;
   Point point = origin_;
   Value group = k_.add(firstGroup_, k_.div(row, k_.number(geometry_.columns)));
   point.index[form_.group] = k_.min(group, k_.number(form_.groups - 1));
@@ -181,7 +181,7 @@ Point GroupedPatch::filterAt(Value row, Value quad, int64_t inQuad) {
     point.index[*along.window] = k_.rem(inWindow, k_.number(along.length));
     inWindow = k_.div(inWindow, k_.number(along.length));
   }
-  Value channel = k_.add(k_.mul(k_.rem(quad, k_.number(ofPlace)), k_.number(kQuad)), k_.number(inQuad));
+  Value channel = k_.add(k_.mul(k_.rem(quad, k_.number(ofPlace)), k_.number(kGroupedQuad)), k_.number(inQuad));
   point.index[form_.channel] = k_.min(channel, k_.number(form_.channels - 1));
   point.id = space_.newId();
   return point;
@@ -196,8 +196,8 @@ bool GroupedPatch::filtersAreRuns() const {
       wanted.push_back(*place.window);
   wanted.push_back(form_.channel);
   const ArrayRef<AffineExpr> indices = form_.filters->map.getResults();
-  if (indices.size() < wanted.size() || form_.channels % kQuad != 0 ||
-      geometry_.quads * kQuad * form_.elementBytes % kCopyBytes != 0)
+  if (indices.size() < wanted.size() || form_.channels % kGroupedQuad != 0 ||
+      geometry_.quads * kGroupedQuad * form_.elementBytes % kCopyBytes != 0)
     return false;
   for (auto [expr, axis] : llvm::zip_equal(indices.take_back(wanted.size()), wanted)) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
@@ -209,7 +209,8 @@ bool GroupedPatch::filtersAreRuns() const {
 
 void GroupedPatch::bringRuns(Value filters) {
   const int64_t rows = geometry_.tile.groups * geometry_.columns, each = kCopyBytes / form_.elementBytes;
-  const int64_t ofRow = geometry_.quads * kQuad / each, rowBytes = geometry_.filterQuads * kQuad * form_.elementBytes;
+  const int64_t ofRow = geometry_.quads * kGroupedQuad / each,
+                rowBytes = geometry_.filterQuads * kGroupedQuad * form_.elementBytes;
   const KernelOp &op = *form_.product.op;
   forEach(rows * ofRow, [&](ArrayRef<Value> numbers) {
     for (Value number : numbers) {
@@ -223,15 +224,15 @@ void GroupedPatch::bringRuns(Value filters) {
     }
   });
   // Zeros behind the last quad, in the last step.
-  const int64_t behind = form_.elementBytes == 4 ? 0 : geometry_.steps * kQuad - geometry_.quads;
+  const int64_t behind = form_.elementBytes == 4 ? 0 : geometry_.steps * kGroupedQuad - geometry_.quads;
   if (behind == 0)
     return;
-  auto vector = VectorType::get(kQuad, word_);
+  auto vector = VectorType::get(kGroupedQuad, word_);
   Value zeros = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(vector));
   k_.loop(k_.thread(), k_.number(rows * behind), k_.number(k_.threads), {}, [&](Value number, ValueRange) {
     Value at = k_.add(k_.mul(k_.div(number, k_.number(behind)), k_.number(geometry_.filterQuads)),
                       k_.add(k_.number(geometry_.quads), k_.rem(number, k_.number(behind))));
-    k_.store(zeros, k_.at(filters, vector, at), kQuad * form_.elementBytes);
+    k_.store(zeros, k_.at(filters, vector, at), kGroupedQuad * form_.elementBytes);
     return SmallVector<Value>();
   });
 }
@@ -239,10 +240,10 @@ void GroupedPatch::bringRuns(Value filters) {
 void GroupedPatch::bringFilters(Value filters, bool isVector) {
   const bool isWide = form_.elementBytes == 4;
   const int64_t rows = geometry_.tile.groups * geometry_.columns;
-  const int64_t ofRow = isWide ? geometry_.quads : geometry_.steps * kQuad;
-  const int64_t ofPlace = geometry_.channels / kQuad;
+  const int64_t ofRow = isWide ? geometry_.quads : geometry_.steps * kGroupedQuad;
+  const int64_t ofPlace = geometry_.channels / kGroupedQuad;
   const KernelOp &op = *form_.product.op;
-  auto vector = VectorType::get(kQuad, word_);
+  auto vector = VectorType::get(kGroupedQuad, word_);
   Value zero = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(word_)),
         zeros = arith::ConstantOp::create(k_.b, k_.loc, k_.b.getZeroAttr(vector));
   // Neighbouring threads have neighbours in memory: quads of a filter, or filters, as a gradient by the image has them.
@@ -260,15 +261,15 @@ void GroupedPatch::bringFilters(Value filters, bool isVector) {
       Value row = k_.min(rowOf(number), k_.number(rows - 1)), quad = k_.min(quadIn(number), k_.number(ofRow - 1));
       Value value;
       if (isVector) {
-        value =
-            k_.load(vector, bodies_.address(op, *form_.filters, filterAt(row, quad, 0)), kQuad * form_.elementBytes);
+        value = k_.load(vector, bodies_.address(op, *form_.filters, filterAt(row, quad, 0)),
+                        kGroupedQuad * form_.elementBytes);
       } else {
         SmallVector<Value> values;
-        for (int64_t lane = 0; lane < kQuad; ++lane) {
+        for (int64_t lane = 0; lane < kGroupedQuad; ++lane) {
           Value each =
               k_.load(word_, bodies_.address(op, *form_.filters, filterAt(row, quad, lane)), form_.elementBytes);
-          if (form_.channels % kQuad != 0) {
-            Value channel = k_.add(k_.mul(k_.rem(quad, k_.number(ofPlace)), k_.number(kQuad)), k_.number(lane));
+          if (form_.channels % kGroupedQuad != 0) {
+            Value channel = k_.add(k_.mul(k_.rem(quad, k_.number(ofPlace)), k_.number(kGroupedQuad)), k_.number(lane));
             each = k_.select(k_.less(channel, k_.number(form_.channels)), each, zero);
           }
           values.push_back(each);
@@ -282,28 +283,29 @@ void GroupedPatch::bringFilters(Value filters, bool isVector) {
     for (auto [number, quad] : llvm::zip_equal(numbers, quads))
       k_.when(k_.less(number, k_.number(rows * ofRow)), [&, number = number, quad = quad] {
         Value at = k_.add(k_.mul(rowOf(number), k_.number(geometry_.filterQuads)), quadIn(number));
-        k_.store(quad, k_.at(filters, vector, at), kQuad * form_.elementBytes);
+        k_.store(quad, k_.at(filters, vector, at), kGroupedQuad * form_.elementBytes);
       });
   });
 }
 
 void GroupedPatch::bring(Value patch, Value filters) {
   const int64_t group = form_.channels * form_.elementBytes, line = geometry_.tile.groups * group;
-  const bool mayBeLines = form_.isLastInMemory() && form_.channels % kQuad == 0 && line % kCopyBytes == 0 &&
+  const bool mayBeLines = form_.isLastInMemory() && form_.channels % kGroupedQuad == 0 && line % kCopyBytes == 0 &&
                           form_.groups * group % kCopyBytes == 0;
   if (mayBeLines)
     k_.branch(bodies_.isAligned(*form_.image, kCopyBytes), [&] { bringLines(patch); }, [&] { bringQuads(patch); });
   else
     bringQuads(patch);
-  const bool mayBeVectors = form_.channels % kQuad == 0 && shape_.along(*form_.filters, form_.product.op->op,
-                                                                        form_.channel) == GroupShape::Along::Adjacent;
+  const bool mayBeVectors =
+      form_.channels % kGroupedQuad == 0 &&
+      shape_.along(*form_.filters, form_.product.op->op, form_.channel) == GroupShape::Along::Adjacent;
   if (filtersAreRuns())
     k_.branch(
         bodies_.isAligned(*form_.filters, kCopyBytes), [&] { bringRuns(filters); },
         [&] { bringFilters(filters, false); });
   else if (mayBeVectors)
     k_.branch(
-        bodies_.isAligned(*form_.filters, kQuad * form_.elementBytes), [&] { bringFilters(filters, true); },
+        bodies_.isAligned(*form_.filters, kGroupedQuad * form_.elementBytes), [&] { bringFilters(filters, true); },
         [&] { bringFilters(filters, false); });
   else
     bringFilters(filters, false);

@@ -87,22 +87,22 @@ std::vector<GroupedWindowsKernel::Run> GroupedWindowsKernel::multiplyOnCores() {
   const int64_t parts = std::clamp<int64_t>(kWarps / units, 1, fragments);
   const int64_t down = llvm::divideCeil(fragments, parts);
   const int64_t items = units * parts, rounds = llvm::divideCeil(items, kWarps);
-  const int64_t quadsOfPlace = geometry_.channels / kQuad, quadBytes = kQuad * form_.elementBytes;
+  const int64_t quadsOfPlace = geometry_.channels / kGroupedQuad, quadBytes = kGroupedQuad * form_.elementBytes;
   Value inFragment = k_.div(lane_, k_.number(4)), quad = k_.rem(lane_, k_.number(4));
   auto words = VectorType::get(2, k_.b.getI32Type());
 
   // Where a lane's quad of each step lies behind the start of a place's windows.
   SmallVector<Value> offsets, exist;
   for (int64_t step = 0; step < geometry_.steps; ++step) {
-    Value number = k_.add(k_.number(step * kQuad), quad);
-    if ((step + 1) * kQuad > geometry_.quads) {
+    Value number = k_.add(k_.number(step * kGroupedQuad), quad);
+    if ((step + 1) * kGroupedQuad > geometry_.quads) {
       exist.push_back(k_.less(number, k_.number(geometry_.quads)));
       number = k_.min(number, k_.number(geometry_.quads - 1));
     } else {
       exist.push_back({});
     }
-    Value place =
-        quadsOfPlace % kQuad == 0 ? k_.number(step * kQuad / quadsOfPlace) : k_.div(number, k_.number(quadsOfPlace));
+    Value place = quadsOfPlace % kGroupedQuad == 0 ? k_.number(step * kGroupedQuad / quadsOfPlace)
+                                                   : k_.div(number, k_.number(quadsOfPlace));
     Value inPlace = k_.sub(number, k_.mul(place, k_.number(quadsOfPlace)));
     offsets.push_back(k_.add(k_.mul(patch_.positionOfWindow(place), k_.number(geometry_.lineBytes)),
                              k_.mul(inPlace, k_.number(quadBytes))));
@@ -136,8 +136,8 @@ std::vector<GroupedWindowsKernel::Run> GroupedWindowsKernel::multiplyOnCores() {
     for (int64_t step = 0; step < geometry_.steps; ++step) {
       SmallVector<Values> right;
       for (Value row : rows)
-        right.push_back(
-            unpack(k_.load(words, byteAt(filters_, k_.add(row, k_.number(step * kQuad * quadBytes))), quadBytes), 2));
+        right.push_back(unpack(
+            k_.load(words, byteAt(filters_, k_.add(row, k_.number(step * kGroupedQuad * quadBytes))), quadBytes), 2));
       for (int64_t fragment = 0; fragment < down; ++fragment) {
         Value left[4];
         for (int64_t half = 0; half < 2; ++half) {
@@ -172,14 +172,14 @@ std::vector<GroupedWindowsKernel::Run> GroupedWindowsKernel::multiplyOnCores() {
 
 /// A lane has places 32 apart, a warp four filters.
 std::vector<GroupedWindowsKernel::Run> GroupedWindowsKernel::multiply() {
-  const int64_t unitsOfGroup = geometry_.columns / kQuad, units = geometry_.tile.groups * unitsOfGroup;
+  const int64_t unitsOfGroup = geometry_.columns / kGroupedQuad, units = geometry_.tile.groups * unitsOfGroup;
   const int64_t places = llvm::divideCeil(geometry_.tile.results(), int64_t(32));
   const int64_t rounds = llvm::divideCeil(units, kWarps);
-  const int64_t quadsOfPlace = geometry_.channels / kQuad, quadBytes = kQuad * form_.elementBytes;
+  const int64_t quadsOfPlace = geometry_.channels / kGroupedQuad, quadBytes = kGroupedQuad * form_.elementBytes;
   Type element = form_.product.left.value.getType();
-  auto vector = VectorType::get(kQuad, element);
+  auto vector = VectorType::get(kGroupedQuad, element);
   auto quadAt = [&](Value base, Value offset) {
-    Values values = unpack(k_.load(vector, byteAt(base, offset), quadBytes), kQuad);
+    Values values = unpack(k_.load(vector, byteAt(base, offset), quadBytes), kGroupedQuad);
     for (Value &value : values)
       value = extended(k_, form_.product.left, value, form_.product.sum.sum.type);
     return values;
@@ -194,26 +194,26 @@ std::vector<GroupedWindowsKernel::Run> GroupedWindowsKernel::multiply() {
       isUnit = k_.less(unit, k_.number(units));
       unit = k_.min(unit, k_.number(units - 1));
     }
-    Value group = k_.div(unit, k_.number(unitsOfGroup)), column = k_.mul(unit, k_.number(kQuad));
+    Value group = k_.div(unit, k_.number(unitsOfGroup)), column = k_.mul(unit, k_.number(kGroupedQuad));
     Value inLine = k_.mul(group, k_.number(geometry_.channels * form_.elementBytes));
-    const Values none(places * kQuad, neutral(k_, form_.product.sum.sum)); // [places][columns]
+    const Values none(places * kGroupedQuad, neutral(k_, form_.product.sum.sum)); // [places][columns]
     const Values sums = k_.loop(
         k_.number(0), k_.number(form_.windowPlaces()), k_.number(1), none, [&](Value inWindow, ValueRange carried) {
           Values next = llvm::to_vector(carried);
           Value before = k_.add(k_.mul(patch_.positionOfWindow(inWindow), k_.number(geometry_.lineBytes)), inLine);
           for (int64_t quad = 0; quad < quadsOfPlace; ++quad) {
             SmallVector<Values> filters;
-            for (int64_t i = 0; i < kQuad; ++i) {
+            for (int64_t i = 0; i < kGroupedQuad; ++i) {
               Value row = k_.mul(k_.add(column, k_.number(i)), k_.number(geometry_.filterQuads));
               Value at = k_.add(row, k_.add(k_.mul(inWindow, k_.number(quadsOfPlace)), k_.number(quad)));
               filters.push_back(quadAt(filters_, k_.mul(at, k_.number(quadBytes))));
             }
             for (int64_t place = 0; place < places; ++place) {
               const Values image = quadAt(arena_, k_.add(starts[place], k_.add(before, k_.number(quad * quadBytes))));
-              for (int64_t i = 0; i < kQuad; ++i)
-                for (int64_t channel = 0; channel < kQuad; ++channel) {
+              for (int64_t i = 0; i < kGroupedQuad; ++i)
+                for (int64_t channel = 0; channel < kGroupedQuad; ++channel) {
                   Value product = arith::MulFOp::create(k_.b, k_.loc, image[channel], filters[i][channel]).getResult();
-                  Value &sum = next[place * kQuad + i];
+                  Value &sum = next[place * kGroupedQuad + i];
                   sum = combine(k_, form_.product.sum.sum, sum, product);
                 }
             }
@@ -225,8 +225,8 @@ std::vector<GroupedWindowsKernel::Run> GroupedWindowsKernel::multiply() {
             exists = k_.less(number, k_.number(geometry_.tile.results()));
       if (isUnit)
         exists = k_.both(exists, isUnit);
-      const Value *first = sums.begin() + place * kQuad;
-      runs.push_back({number, column, Values(first, first + kQuad), exists});
+      const Value *first = sums.begin() + place * kGroupedQuad;
+      runs.push_back({number, column, Values(first, first + kGroupedQuad), exists});
     }
   }
   return runs;

@@ -5,11 +5,10 @@
 
 #include "compiler/codegen/attention/attention_kernel.h"
 #include "compiler/codegen/attention/online_softmax.h"
+#include "compiler/codegen/contraction/kernels/shared_tiles.h"
 #include "compiler/codegen/kernel/tensor_core.h"
 
 namespace tenon::compiler::codegen {
-
-inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
 
 /// What wgmma is told of a tile: where it begins in the arena, how far eight rows are from the next eight, blocks of 64
 /// positions from each other, and that rows of 128 bytes are swizzled.

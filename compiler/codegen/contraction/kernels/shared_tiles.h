@@ -26,6 +26,8 @@ namespace tenon::compiler::codegen {
 
 /// Warpgroups that multiply a tile, each of which leaves its own sums.
 inline constexpr uint32_t kConsumers = 2;
+/// Of a warpgroup: the rows that one of its instructions multiplies, and its threads.
+inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
 /// Words in front of the flags by which parts say that their sums are there: a ticket, which blocks have their numbers
 /// from.
 inline constexpr uint32_t kTickets = 1;

@@ -69,7 +69,7 @@ std::optional<WarpgroupAttentionShape> warpgroupShapeOf(const GroupShape &shape,
 /// Of warpgroups that share the keys of a tile, as a plan says it.
 std::optional<WarpgroupAttentionShape> partedOf(const KernelFunction &kernel, const GroupShape &shape,
                                                 const Attention &attention) {
-  auto consumers = kernel.strategy.getAs<IntegerAttr>(kConsumers);
+  auto consumers = kernel.strategy.getAs<IntegerAttr>(kTileConsumers);
   if (!consumers)
     return std::nullopt;
   std::optional<WarpgroupAttentionShape> found = WarpgroupAttentionShape::of(shape, attention);
@@ -186,7 +186,7 @@ static std::vector<Plan> partedPlans(const Plan &whole, const PartedTiles &parte
   Plan plan{
       whole.strategy,
       kScalarAttentionThreads,
-      {{"rows", tiles.rows()}, {"columns", whole.choice("columns")}, {"cluster", 1}, {kConsumers, tiles.consumers}},
+      {{"rows", tiles.rows()}, {"columns", whole.choice("columns")}, {"cluster", 1}, {kTileConsumers, tiles.consumers}},
       {extent(count), extent(tiles.parts)}};
   const SmallVector<Extent> keys = extentsOf(shape.axes[attention.output.reduced.back()]);
   if (parted.above != 0)
@@ -256,7 +256,7 @@ bool AttentionStrategy::takes(StringRef choice, int64_t value) const {
     return value == kScalarAttentionThreads;
   if (choice == "clears" || choice == kOneBlock)
     return value == 1;
-  if (choice == kConsumers)
+  if (choice == kTileConsumers)
     return value == 1 || value == 2;
   if (choice == kKeyParts || choice == kAddsParts)
     return value > 1 && value <= FewQueriesShape::kMostParts;

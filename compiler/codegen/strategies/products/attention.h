@@ -8,7 +8,7 @@ namespace tenon::compiler::codegen {
 
 /// Choices of attentions: of a kernel whose blocks leave so many parts of a tile's keys, and of that behind it, which
 /// adds them up; of both, how many warpgroups have the queries of a tile, where these do.
-inline constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts", kConsumers = "consumers";
+inline constexpr llvm::StringLiteral kKeyParts = "key_parts", kAddsParts = "adds_parts", kTileConsumers = "consumers";
 
 class AttentionStrategy : public Strategy {
 public:

@@ -8,7 +8,7 @@ namespace {
 
 // A tile of weights: all rows of the block, 64 keys.
 constexpr uint32_t kTileKeys = 64, kRowBytes = ChainBlock::kRowBytes, kTileBytes = kWarpgroupChainRows * kRowBytes;
-constexpr uint32_t kSlots = kExchanged, kSide = kAcrossSide, kBoxColumns = kAcrossBoxColumns;
+constexpr uint32_t kSlots = kExchangedBlocks, kSide = kAcrossSide, kBoxColumns = kAcrossBoxColumns;
 constexpr uint32_t kBoxBytes = kSide * kRowBytes, kPartBytes = kSide * kSide * sizeof(float);
 
 } // namespace

@@ -11,7 +11,7 @@ inline constexpr uint32_t kWarpgroupChainThreads = 384, kWarpgroupChainRows = 12
 
 // Of triplets (across_sums.h): weights of so many blocks of keys are exchanged; a consumer multiplies a square of the
 // third result, which goes through shared memory as boxes of 32 columns.
-inline constexpr uint32_t kExchanged = 3, kAcrossSide = 64, kAcrossBoxColumns = 32;
+inline constexpr uint32_t kExchangedBlocks = 3, kAcrossSide = 64, kAcrossBoxColumns = 32;
 
 // Weights that are kept leave shared memory as boxes of so many rows, of a warp, and keys.
 inline constexpr uint32_t kKeptRows = 16, kKeptKeys = 64;
@@ -41,7 +41,8 @@ struct WarpgroupChainShape {
   /// Of triplets, a block of keys' weights of all rows; and, with the parts of the third result, all that is exchanged.
   uint32_t exchangedBytes() const { return kWarpgroupChainRows * keys * 2; }
   uint32_t acrossBytes() const {
-    return acrossMap ? kExchanged * exchangedBytes() + 2 * kAcrossSide * kAcrossSide * uint32_t(sizeof(float)) : 0;
+    return acrossMap ? kExchangedBlocks * exchangedBytes() + 2 * kAcrossSide * kAcrossSide * uint32_t(sizeof(float))
+                     : 0;
   }
   /// Of twins that keep weights: those of a consumer's rows against a block of keys, two of which may be on their way.
   uint32_t keptBytes() const { return kWarpgroupChainRows / 2 * keys * 2; }

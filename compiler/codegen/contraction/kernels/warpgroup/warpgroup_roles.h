@@ -24,7 +24,6 @@ namespace tenon::compiler::codegen {
 inline constexpr uint32_t kStepBytes = 128; // of a step: a row of an operand's tile
 // Of a multiprocessor, for the operands of steps to come. More of them hide more of the second-level cache's latency.
 inline constexpr uint32_t kOperandBytes = 192 << 10;
-inline constexpr uint32_t kGroupRows = 64, kGroupThreads = 128;
 // Columns of a result that a consumer has in shared memory at once.
 inline constexpr uint32_t kPartColumns = 64;
 // Registers of a thread. A block of 384 is given 168 each; sums alone take up to 128.

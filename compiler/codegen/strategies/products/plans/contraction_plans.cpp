@@ -47,8 +47,8 @@ std::vector<Plan> sharedOrWhole(StringRef name, const KernelFunction &kernel, co
   }
   const std::optional<SharedSums> shared = bestSharedSums(kernel, shape, product, *known);
   const double ofShared = shared ? shared->microseconds : HUGE_VAL;
-  std::optional<ClusterSums> sums = bestClusterSums(kernel, shape, product, *known, ofShared);
-  if (const std::optional<ClusterSums> tall = bestTallTile(kernel, shape, product, *known, ofShared, sums))
+  std::optional<DividedTile> sums = bestClusterSums(kernel, shape, product, *known, ofShared);
+  if (const std::optional<DividedTile> tall = bestTallTile(kernel, shape, product, *known, ofShared, sums))
     sums = tall;
   if (sums)
     return {planOf(name, kernel, shape, asGiven, side, columns, GivenWarpgroups{*sums->tile, 1, 1, sums->deep})};

@@ -111,7 +111,7 @@ double mostOfClusters(const GroupShape &shape, const Product &product, const War
   return (1 - gain) * std::min(timeOfKnown(shape, product, whole, 1), shared);
 }
 
-std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
+std::optional<DividedTile> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
                                            const Product &product, const WarpgroupTile &whole, double shared) {
   func::FuncOp function = kernel.function;
   if (!function->hasAttr(dispatch::kHopperOnlyAttr) || !mayShareBoxes(shape, product, whole))
@@ -122,7 +122,7 @@ std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const G
   if (shape.sizeOf(product.batch).value_or(1) > 1 && tiles >= kNearlyAll && tiles <= kMultiprocessors)
     return std::nullopt;
   const std::optional<int64_t> columns = shape.sizeOf(product.columns);
-  std::optional<ClusterSums> best;
+  std::optional<DividedTile> best;
   double least = mostOfClusters(shape, product, whole, shared);
   for (const WarpgroupTile &tile : warpgroupTiles()) {
     if (tile.rows > kLargeTile || (tile.rows > kSmallTile && isSideBySide(shape, product, kSmallTile)))

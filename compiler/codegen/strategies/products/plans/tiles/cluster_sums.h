@@ -32,13 +32,13 @@ double mostOfClusters(const GroupShape &shape, const Product &product, const War
 /// Whether the clusters of all tiles run at once, where sizes are known.
 bool areAtOnce(const GroupShape &shape, const Product &product, const WarpgroupTile &tile, int64_t deep);
 
-struct ClusterSums {
+struct DividedTile {
   const WarpgroupTile *tile;
   int64_t deep;
 };
 /// With what a product is done first; nothing where that is neither before whole tiles nor before `shared`
 /// microseconds, or where code is made for other targets, too.
-std::optional<ClusterSums> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
+std::optional<DividedTile> bestClusterSums(const KernelFunction &kernel, const GroupShape &shape,
                                            const Product &product, const WarpgroupTile &whole, double shared);
 
 /// The same of f32 and f64 without warpgroups: whether such a tile's sums fit a block's memory, blocks of a cluster at

@@ -173,9 +173,9 @@ const WarpgroupTile *bestFittedTile(const KernelFunction &kernel, const GroupSha
   return best;
 }
 
-std::optional<ClusterSums> bestTallTile(const KernelFunction &kernel, const GroupShape &shape, const Product &product,
+std::optional<DividedTile> bestTallTile(const KernelFunction &kernel, const GroupShape &shape, const Product &product,
                                         const WarpgroupTile &whole, double shared,
-                                        const std::optional<ClusterSums> &sums) {
+                                        const std::optional<DividedTile> &sums) {
   // What smaller tiles read twice takes long then (bf16 nt 188 x 8016 x 5048 51.2 -> 43.3 us; of whole lines 160 x 4096
   // x 14336 45.2, in such tiles 48.5).
   if (!isForHopper(kernel) || !waitsForMatrix(shape, product) || shape.sizeOf(product.batch) != 1 ||
@@ -184,7 +184,7 @@ std::optional<ClusterSums> bestTallTile(const KernelFunction &kernel, const Grou
     return std::nullopt;
   double least =
       sums ? timeOfKnown(shape, product, *sums->tile, sums->deep) : mostOfClusters(shape, product, whole, shared);
-  std::optional<ClusterSums> best;
+  std::optional<DividedTile> best;
   for (const WarpgroupTile &tile : fittedTiles())
     for (int64_t deep = 2, most = tile.rows == kTallTile ? mostDeep(shape, product, tile) : 1; deep <= most; ++deep)
       if (isFitted(shape, product, tile, deep))

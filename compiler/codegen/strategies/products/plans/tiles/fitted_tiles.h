@@ -26,9 +26,9 @@ const WarpgroupTile *bestFittedTile(const KernelFunction &kernel, const GroupSha
 
 /// Of 129 to 256 rows, where rows of the matrix begin inside of a sector: a tile that has all rows and blocks that
 /// share it, where that is done before `sums` are (none: before `whole` tiles and `shared`).
-std::optional<ClusterSums> bestTallTile(const KernelFunction &kernel, const GroupShape &shape, const Product &product,
+std::optional<DividedTile> bestTallTile(const KernelFunction &kernel, const GroupShape &shape, const Product &product,
                                         const WarpgroupTile &whole, double shared,
-                                        const std::optional<ClusterSums> &sums);
+                                        const std::optional<DividedTile> &sums);
 
 /// Of no more rows than that: with what a product is done first, of all tiles, which up to eight blocks share.
 struct TileOfFewRows {
