@@ -8,7 +8,7 @@
 
 namespace tenon::sequences {
 
-/// What compilers print.
+/// What compilers print most: 17 opcodes.
 bool isPrinted(const FormEntry &entry);
 
 bool isFloatingType(const std::string &type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Two forms at a time, the second of which takes what the first gives, and often what the first takes: what an
-// optimiser makes one instruction of, and it may forget why it could. Seeds in a row go through all pairs of what
-// compilers print.
+// optimiser makes one instruction of, and it may forget why it could. Seeds in a row go through the pairs of common
+// forms; where the second cannot take what the first gives, another one is drawn.
 #pragma once
 
 #include "tests/sequences/form_table.h"

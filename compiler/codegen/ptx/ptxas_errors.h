@@ -36,13 +36,13 @@
 //
 //   mul.hi.u32 %r3, %r1, %r2;   loop: add.u32 %r4, %r3, %r4;
 //
-// Whether the smaller of two integers of 16 bits is one of them. From sm_90 on, one instruction takes the smaller of
-// two pairs and says of each which number that is; ptxas writes both answers to the same predicate, so that the upper
-// halves', which are equal zeros, is the one that stays: the comparison is always true. The larger is the same. (LLVM
-// narrows the number of a block of a small grid to 16 bits.) Numbers of 32 bits that were extended are compared the
-// same way. What says that they differ is not made part of it.
+// Whether the smaller of two integers of 16 bits is the first, or a constant. From sm_90 on, one instruction takes the
+// smaller of two pairs and says of each which number that is; ptxas writes both answers to the same predicate, so that
+// the upper halves', which are equal zeros, is the one that stays: the comparison is always true. The larger is the
+// same. (LLVM narrows the number of a block of a small grid to 16 bits.) Numbers of 32 bits that were extended are
+// compared the same way. What says that they differ is not made part of it.
 //
-//   min.u16 %rs3, %rs1, %rs2;   setp.eq.b16 %p1, %rs3, %rs2;
+//   min.u16 %rs3, %rs1, %rs2;   setp.eq.b16 %p1, %rs3, %rs1;
 #pragma once
 
 #include "llvm/ADT/SmallString.h"

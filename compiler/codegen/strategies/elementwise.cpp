@@ -13,7 +13,7 @@ namespace {
 // A thread's straight-line code: beyond it, wider threads only cost registers and compile time.
 constexpr uint32_t kMaxWorkPerThread = 256;
 // Elements of which a thread has so many all the same, where all that is stored has 2 bytes of each, or less.
-constexpr uint32_t kLeastOfNarrow = 4;
+constexpr uint32_t kLeastOfNarrow = 4, kMostOfNarrow = 1024; // and the most work that they may be
 
 // Vectors of a row that is long enough for those that lie in two rows to be the exception.
 constexpr int64_t kShortRow = 2;
@@ -109,8 +109,9 @@ std::optional<Plan> Elementwise::plan(const KernelFunction &kernel, const GroupS
       if (*row < most && *row % 2 != 0)
         width = 1;
     }
-  const uint32_t least = isNarrow(kernel) ? kLeastOfNarrow : 1;
-  for (const uint32_t work = workOf(kernel); width > least && width * work > kMaxWorkPerThread;)
+  const uint32_t work = workOf(kernel);
+  const uint32_t least = isNarrow(kernel) && kLeastOfNarrow * work <= kMostOfNarrow ? kLeastOfNarrow : 1;
+  while (width > least && width * work > kMaxWorkPerThread)
     width /= 2;
   Plan plan = planOf(name(), kernel, shape, width);
   if (width == 1 && shape.axes.size() > 1 && shape.axes.back().size)

@@ -14,7 +14,7 @@ namespace tenon::compiler::dispatch {
 namespace {
 
 // Of more results of a channel tiles are fuller; the copy has no more elements than so many times the result.
-constexpr int64_t kMostOfChannel = 8, kMostOfResult = 16;
+constexpr int64_t kMostOfChannel = 8, kMostOfResult = 4;
 // Fewer multiplications are over before a copy is.
 constexpr double kLeastMultiplications = 1 << 22;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Sums over windows whose loops say twice where an element lies, as the gradient of im2col does, and of which another tensor slides: what
-neighbouring results read is not the same. So many results that threads take several; whole numbers, whose sums are exact."""
+"""Sums over windows whose loops say twice where an element lies, as the gradient of im2col does: one of their tensors slides, another one
+does not, so that what neighbouring results read is not the same. So many results that threads take several; whole numbers, whose sums are exact."""
 import functools
 import itertools
 
