@@ -2,14 +2,15 @@
 #include "compiler/codegen/attention/hopper/part_results.h"
 
 #include "compiler/codegen/attention/online_softmax.h"
+#include "compiler/codegen/attention/scalar_attention.h"
 
 using namespace mlir;
 
 namespace tenon::compiler::codegen {
 namespace {
 
-constexpr uint32_t kQuad = PartialSum::kQuad; // columns of a thread
-constexpr int64_t kThreads = 256;
+constexpr uint32_t kQuad = PartialSum::kQuad;         // columns of a thread
+constexpr int64_t kThreads = kScalarAttentionThreads; // which its plan has
 
 Value sizeOf(const AttentionKernel &kernel, ArrayRef<unsigned> axes) {
   Value size = kernel.k.number(1);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Whether blocks of Hopper's attention share the keys of a tile, and how many do (part_results.h). A tile runs on one
-// multiprocessor: where tiles are far fewer than these and keys are many, most of a device has nothing to do. How long
+// multiprocessor: where tiles are fewer than these and keys are many, much of a device has nothing to do. How long
 // tiles take, whole and in parts, is estimated from what was measured:
 //
-//   rounds of blocks * (blocks of keys * time of one + what a tile takes beside) + the kernel that adds parts up
+//   the longer one of rounds of blocks * blocks of keys * time of one, and of what it takes to read all keys,
+//   and once what tiles take beside and the kernel that adds parts up
 #pragma once
 
 #include "compiler/codegen/attention/hopper/warpgroup_shape.h"
