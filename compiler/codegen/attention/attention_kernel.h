@@ -64,6 +64,9 @@ struct AttentionKernel {
   Bodies &bodies;
   uint32_t rows, columns; // of a block
 
+  /// The same kernel of another attention, which has to outlive it.
+  AttentionKernel with(const Attention &other) const { return {kernel, shape, other, k, space, bodies, rows, columns}; }
+
   /// One of the two products, as those who multiply see it.
   ProductKernel product(const Product &product, uint32_t rows, uint32_t columns, uint32_t depth) const {
     return {.kernel = kernel,

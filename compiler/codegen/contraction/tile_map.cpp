@@ -74,7 +74,7 @@ bool slidesAlong(const TileMap::Dimension &dimension, unsigned axis) {
 }
 
 /// Whether no loop alone is two dimensions. Where it is part of a sum, withBox sees to it.
-bool hasLoopsOnce(AffineMap map) {
+bool hasNoDiagonal(AffineMap map) {
   llvm::SmallDenseSet<AffineExpr> seen;
   return llvm::all_of(map.getResults(),
                       [&](AffineExpr expr) { return !isa<AffineDimExpr>(expr) || seen.insert(expr).second; });
@@ -93,7 +93,7 @@ std::optional<TileMap> wholeMap(const GroupShape &shape, const KernelOp &op, con
     return std::nullopt;
   if (last.axes.size() > 1 && !tensor.shape.empty() && tensor.shape.back().size * bytes % 16 != 0)
     return std::nullopt;
-  if (!hasLoopsOnce(tensor.map))
+  if (!hasNoDiagonal(tensor.map))
     return std::nullopt; // of a diagonal there are no boxes
   TileMap map;
   size_t merged = 0; // dimensions of the tensor, with the one in front of them

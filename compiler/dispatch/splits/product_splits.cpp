@@ -240,7 +240,7 @@ int64_t shortPartsOf(const Contraction &product, unsigned loop, int64_t size, in
   const bool isAlong = llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     return map.getNumResults() != 0 && map.getResults().back() == summed;
   });
-  if (isAlong || blocks * kMostIdle > kMultiprocessors || size < kLeastOfSkinny)
+  if (isAlong || blocks * kMostIdle > kMultiprocessors)
     return 1;
   int64_t best = 1;
   for (int64_t parts = 2; parts <= std::min(size / kLeastOfShortSkinny, 4 * kMultiprocessors / blocks); ++parts)

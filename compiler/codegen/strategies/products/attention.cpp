@@ -336,15 +336,8 @@ static void writeParted(Writer &writer, const AttentionKernel &kernel, const War
   const SmallVector<Value> &maps = writer.arguments.tensorMaps;
   Attention wrapping = kernel.attention;
   wrapping.tilesWrap = true;
-  const AttentionKernel own{.kernel = kernel.kernel,
-                            .shape = kernel.shape,
-                            .attention = wrapping,
-                            .k = kernel.k,
-                            .space = kernel.space,
-                            .bodies = kernel.bodies,
-                            .rows = kernel.rows,
-                            .columns = kernel.columns};
-  writeWarpgroupAttention(own, parted, maps.size() == parted.maps().size() ? ValueRange(maps) : ValueRange(), &parts);
+  writeWarpgroupAttention(kernel.with(wrapping), parted,
+                          maps.size() == parted.maps().size() ? ValueRange(maps) : ValueRange(), &parts);
 }
 
 static void writeOne(Writer &writer, const Attention &given, Multiplier multiplier) {

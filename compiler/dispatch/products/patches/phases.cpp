@@ -10,6 +10,7 @@
 #include "compiler/dispatch/products/orders/turned_result.h"
 #include "compiler/dispatch/products/patches/computed_tensor.h"
 #include "compiler/dispatch/products/patches/phase_copies.h"
+#include "compiler/dispatch/products/patches/phase_gains.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -26,16 +27,12 @@ public:
         sizes_(op_.getStaticLoopRanges()), filters_(op_.getMatchingIndexingMap(convolution.filters)),
         written_(op_.getMatchingIndexingMap(op_.getDpsInitOperand(0))), dilated_(whole.image),
         dilations_(whole.dilations),
-        areApart_(llvm::any_of(dilations_, [](const Dilation &each) { return each.taps > 1 && !each.hasAllPairs(); })) {
-  }
+        areApart_(llvm::any_of(dilations_, [](const Dilation &each) { return each.taps > 1 && !each.hasAllPairs(); })),
+        gains_(convolution, whole, areApart_) {}
 
   linalg::GenericOp run();
 
 private:
-  double productsSaved() const;
-  bool isWorthCopy() const;
-  bool isWorthOwnPlaces() const;
-  bool isWorthFilters() const;
   bool hasWholeGroups() const {
     return llvm::all_of(dilations_, [](const Dilation &each) { return each.hasWholeGroups(); });
   }
@@ -61,62 +58,8 @@ private:
   const DilatedImage &dilated_;
   const ArrayRef<Dilation> dilations_;
   const bool areApart_; // phases are a batch, for they meet different elements; else columns
+  const PhaseGains gains_;
 };
-
-/// Products of a result.
-double productsOf(const Dilation &dilation, bool areApart) {
-  return areApart ? double(dilation.pairs()) / double(dilation.step) : double(dilation.taps);
-}
-
-/// How many products of each result and channel are none of a zero that stands for nothing, with those of results that
-/// only fill the last group of phases.
-double Phases::productsSaved() const {
-  double before = 1, after = 1;
-  for (const Dilation &each : dilations_) {
-    before *= double(each.places);
-    after *= productsOf(each, areApart_) * double(each.groups() * each.step) / double(each.results);
-  }
-  return before - after;
-}
-
-/// Whether a copy of the result behind it takes less time than the products that are saved: a read and a write of each
-/// result, of 16 bits as long as so many products on tensor cores. (Two of them are no longer than that: an H200, NCHW
-/// 75 x 75, 64 channels, 3 x 3 in steps of two: bf16 25.1 us without phases, 17.7 with; f32 123 and 53.)
-bool Phases::isWorthCopy() const {
-  constexpr double kLeastSaved = 256;
-  return productsSaved() * double(sizes_[convolution_.channels]) >= kLeastSaved;
-}
-
-/// Whether results that steps do not divide are worth a copy of their own places. Channels that are no vectors come
-/// element by element, in phases as well, where else columns of the window join them (an H200: bf16 31 x 31 in steps of
-/// four, 33 channels, 127 x 127: 140 us, in phases 293).
-bool Phases::isWorthOwnPlaces() const {
-  return isWorthCopy() && (!convolution_.isOnCores || convolution_.hasManyChannels());
-}
-
-/// Whether the products that are saved take longer than the filters of all phases, which are written and read, with
-/// zeros where a phase meets nothing: those of a small image may be most of what is read. (f32, one image of 8 x 8, 512
-/// by 512 channels, 4 x 4 in steps of two: 38 MB, for 17 MB of filters.)
-bool Phases::isWorthFilters() const {
-  constexpr double kOfScalars = 50e6, kOfTf32 = 300e6, kOfCores = 600e6, kBytesInMicrosecond = 3e6; // an H200
-  const double bytes = elementBytes(getElementTypeOrSelf(dilated_.image.getType()));
-  const double inMicrosecond = !convolution_.isOnCores ? kOfScalars : bytes > 2 ? kOfTf32 : kOfCores;
-  double products = 2 * productsSaved(), filters = bytes, read = 1, written = 1;
-  auto isWindow = [&](unsigned loop) {
-    return llvm::any_of(dilations_, [&](const Dilation &each) { return each.window == loop; });
-  };
-  for (auto [loop, size] : llvm::enumerate(sizes_))
-    if (!isWindow(unsigned(loop)))
-      products *= double(size);
-  for (AffineExpr expr : filters_.getResults())
-    if (const unsigned loop = cast<AffineDimExpr>(expr).getPosition(); !isWindow(loop))
-      filters *= double(sizes_[loop]);
-  for (const Dilation &each : dilations_) {
-    read *= double(each.places);
-    written *= double(each.step * each.taps);
-  }
-  return products / inMicrosecond > filters * (read + written) / kBytesInMicrosecond;
-}
 
 /// Whether results are groups of phases, with the channels behind the last of them, and fewer products are made. Of
 /// groups that are not whole the result's own places are copied behind.
@@ -129,13 +72,14 @@ bool Phases::mayDivide() const {
   auto inner = rank > 1 ? dyn_cast<AffineDimExpr>(written_.getResult(rank - 2)) : AffineDimExpr(nullptr);
   const bool hasFill = linalg::GenericOp(op_).getDpsInits()[0].getDefiningOp<linalg::FillOp>() != nullptr;
   return last && inner && !whole_.ofResult(last.getPosition()) && inner.getPosition() == dilations_.back().result &&
-         filters_.getResultPosition(last) && hasFill && productsSaved() > 0 && (hasWholeGroups() || isWorthOwnPlaces());
+         filters_.getResultPosition(last) && hasFill && gains_.productsSaved() > 0 &&
+         (hasWholeGroups() || gains_.areWorthOwnPlaces());
 }
 
 /// Whether a result whose channels are not the last dimension is worth a copy: then it has them last, and the copy is
 /// turned.
 bool Phases::mayDivideTurned() {
-  if (!written_.isProjectedPermutation() || !isWorthCopy())
+  if (!written_.isProjectedPermutation() || !gains_.areWorthCopy())
     return false;
   std::optional<unsigned> channels; // of the result
   for (auto [dimension, expr] : llvm::enumerate(written_.getResults()))
@@ -448,7 +392,7 @@ linalg::GenericOp Phases::run() {
   });
   if (isOfOne && isPlain && startsFromZero())
     return widen();
-  return isPlain && isWorthFilters() && (mayDivide() || mayDivideTurned()) ? divide() : linalg::GenericOp();
+  return isPlain && gains_.areWorthFilters() && (mayDivide() || mayDivideTurned()) ? divide() : linalg::GenericOp();
 }
 
 } // namespace

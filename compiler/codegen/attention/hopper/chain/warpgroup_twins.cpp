@@ -5,20 +5,8 @@ using namespace mlir;
 
 namespace tenon::compiler::codegen {
 
-static AttentionKernel withAttention(const AttentionKernel &kernel, const Attention &attention) {
-  return {.kernel = kernel.kernel,
-          .shape = kernel.shape,
-          .attention = attention,
-          .k = kernel.k,
-          .space = kernel.space,
-          .bodies = kernel.bodies,
-          .rows = kernel.rows,
-          .columns = kernel.columns};
-}
-
 WarpgroupTwins::WarpgroupTwins(ChainBlock &block)
-    : block_(block), k_(block.k), first_(block.kernel.attention.parts().back()),
-      kernel_(withAttention(block.kernel, first_)),
+    : block_(block), k_(block.k), first_(block.kernel.attention.parts().back()), kernel_(block.kernel.with(first_)),
       output_(kernel_.product(first_.output, kGroupRows, block.shape.columns, block.shape.keys)),
       range_(kernel_, block.inner.front().kernel, block.tile, kWarpgroupChainRows, block.shape.keys,
              /*isOfHead=*/true) {
